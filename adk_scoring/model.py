@@ -86,8 +86,8 @@ class ToolCall:
 
         >>> ToolCall.of({"type": "function", "function": {"name": "find", "arguments": '{"city": "北京"}'}})
         ToolCall(name='find', args={'city': '北京'})
-        >>> ToolCall.of(("find", {"city": "Paris"})) == ToolCall.of({"tool_name": "find", "tool_input": {"city": "Paris"}})
-        True
+        >>> ToolCall.of({"tool_name": "find", "tool_input": {"city": "Paris"}})
+        ToolCall(name='find', args={'city': 'Paris'})
         """
         if isinstance(call, cls):
             return call
@@ -325,8 +325,8 @@ class Case:
         metadata: every key of the file that has no place above.
         source: ``(path, location in it)``, shown in every error and report.
 
-    >>> Case("greeting", (Turn(Invocation("hi", response="Hello!")),))
-    Case(case_id='greeting', turns=(Turn(actual=Invocation(user_text='hi', tool_calls=None, response='Hello!'), expected=()),))
+    >>> Case("greeting", (Turn(Invocation("hi", response="Hello!")),), tags=("smoke",)).turns[0].actual.response
+    'Hello!'
     """
 
     case_id: str

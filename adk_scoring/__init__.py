@@ -1,0 +1,103 @@
+"""Scores for AI agents: was the right thing called, in the right order, and was the right thing said?
+
+The path of the data::
+
+    read(source)           a file of any supported format -> [Case]            (readers)
+    pair(actual, expected) runs x expectations -> Pairing, and what did not pair
+    align(actual, expected) tool calls x tool calls -> Alignment: n, m, k, l   (under a Match)
+    Metric.score(case)     a formula of the alignment, a text, or a judge's replies -> Score
+    Criteria               label -> metric and threshold, from a dict or an ADK config
+    evaluate(cases, criteria) -> Report: rows, verdicts, coverage, reasons
+    compare, gate          reports x reports -> differences with intervals, PASS / FAIL / INCONCLUSIVE
+    render                 a Report, Comparison or Alignment -> text, Markdown, HTML
+
+Names are loaded when they are first used, so importing this package costs almost nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .alignment import Alignment as Alignment
+    from .alignment import align as align
+    from .criteria import Criteria as Criteria
+    from .criteria import Criterion as Criterion
+    from .errors import ConfigError as ConfigError
+    from .errors import JudgeError as JudgeError
+    from .errors import MatchError as MatchError
+    from .errors import ReadError as ReadError
+    from .errors import ReadWarning as ReadWarning
+    from .errors import ScoringError as ScoringError
+    from .evaluation import evaluate as evaluate
+    from .evaluation import rescore as rescore
+    from .matching import ADK_FRAMEWORK_TOOLS as ADK_FRAMEWORK_TOOLS
+    from .matching import Match as Match
+    from .metrics import METRICS as METRICS
+    from .metrics.base import Metric as Metric
+    from .metrics.base import Score as Score
+    from .metrics.formulas import call_count_match as call_count_match
+    from .metrics.formulas import trajectory_any_order_match as trajectory_any_order_match
+    from .metrics.formulas import trajectory_edit_similarity as trajectory_edit_similarity
+    from .metrics.formulas import trajectory_exact_match as trajectory_exact_match
+    from .metrics.formulas import trajectory_f1 as trajectory_f1
+    from .metrics.formulas import trajectory_in_order_match as trajectory_in_order_match
+    from .metrics.formulas import trajectory_ordered_subset as trajectory_ordered_subset
+    from .metrics.formulas import trajectory_precision as trajectory_precision
+    from .metrics.formulas import trajectory_recall as trajectory_recall
+    from .metrics.formulas import trajectory_set_match as trajectory_set_match
+    from .metrics.formulas import trajectory_single_tool_use as trajectory_single_tool_use
+    from .metrics.formulas import trajectory_unordered_match as trajectory_unordered_match
+    from .model import Case as Case
+    from .model import Invocation as Invocation
+    from .model import RecordedScore as RecordedScore
+    from .model import Rubric as Rubric
+    from .model import Session as Session
+    from .model import Tool as Tool
+    from .model import ToolCall as ToolCall
+    from .model import Turn as Turn
+    from .model import Usage as Usage
+    from .pairing import Pairing as Pairing
+    from .pairing import pair as pair
+    from .readers import READERS as READERS
+    from .readers import iter_cases as iter_cases
+    from .readers import read as read
+    from .report import Report as Report
+    from .report import Row as Row
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "alignment": "Alignment align",
+    "criteria": "Criteria Criterion",
+    "errors": "ConfigError JudgeError MatchError ReadError ReadWarning ScoringError",
+    "evaluation": "evaluate rescore",
+    "matching": "ADK_FRAMEWORK_TOOLS Match",
+    "metrics": "METRICS",
+    "metrics.base": "Metric Score",
+    "metrics.formulas": "call_count_match trajectory_any_order_match trajectory_edit_similarity "
+    "trajectory_exact_match trajectory_f1 trajectory_in_order_match trajectory_ordered_subset trajectory_precision "
+    "trajectory_recall trajectory_set_match trajectory_single_tool_use trajectory_unordered_match",
+    "model": "Case Invocation RecordedScore Rubric Session Tool ToolCall Turn Usage",
+    "pairing": "Pairing pair",
+    "readers": "READERS iter_cases read",
+    "report": "Report Row",
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+
+__all__ = [*sorted(_MODULE_OF), "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module = _MODULE_OF[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    value = getattr(import_module(f".{module}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
