@@ -1,0 +1,296 @@
+"""Any supported file -> cases.
+
+`read` finds out from the content what a source is; `READERS` lists the formats with an example of each. One module a
+format: ``recognises(document)`` says whether a parsed document is its own, ``cases(document, reading, where)``
+yields its cases. A format of lines is given one record at a time if it recognises a record, else all as a list.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gc
+import importlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from ..errors import ReadError
+from ..model import Case
+from ._document import Document
+from ._reading import Reading, kind_of
+from ._sources import Item, items_of, opened
+
+__all__ = ["READERS", "Reader", "iter_cases", "read"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One format.
+
+    Attributes:
+        module: its module in this package, loaded on first use.
+        about: what it is, in a line.
+        keys: keys that tell it apart, for messages.
+        example: a small document in it, as text.
+    """
+
+    module: str
+    about: str
+    keys: tuple[str, ...]
+    example: str
+
+    def recognises(self, document: Any) -> bool:
+        """Whether a parsed document is of this format."""
+        return bool(self._loaded().recognises(document))
+
+    def cases(self, document: Any, reading: Reading, where: str) -> Iterator[Case]:
+        """The cases of a document of this format."""
+        found: Iterator[Case] = self._loaded().cases(document, reading, where)
+        return found
+
+    def _loaded(self) -> Any:
+        return importlib.import_module(f"{__name__}.{self.module}")
+
+
+# The first that recognises a document reads it.
+READERS: dict[str, Reader] = {
+    "adk_evalset": Reader(
+        "adk_evalset",
+        "ADK eval set or eval case: *.evalset.json, *.test.json",
+        ("eval_cases", "conversation"),
+        '{"eval_set_id": "weather", "eval_cases": [{"eval_id": "paris", "conversation": [{'
+        '"user_content": {"parts": [{"text": "Weather in Paris?"}]}, '
+        '"final_response": {"parts": [{"text": "It is 20C."}]}, '
+        '"intermediate_data": {"tool_uses": [{"name": "get_weather", "args": {"city": "Paris"}}]}}]}]}',
+    ),
+    "adk_result": Reader(
+        "adk_result",
+        "ADK evaluation result: *.evalset_result.json",
+        ("eval_case_results",),
+        '{"eval_set_id": "weather", "eval_case_results": [{"eval_id": "paris", "final_eval_status": 1, '
+        '"eval_metric_result_per_invocation": [{"actual_invocation": {'
+        '"user_content": {"parts": [{"text": "Weather in Paris?"}]}, '
+        '"final_response": {"parts": [{"text": "It is 20C."}]}}, "expected_invocation": null}]}]}',
+    ),
+    "adk_events": Reader(
+        "adk_events",
+        "ADK session export, /run array or /run_sse stream",
+        ("events",),
+        '{"id": "s1", "appName": "weather", "userId": "u", "events": ['
+        '{"invocationId": "e-1", "author": "user", "content": {"parts": [{"text": "Weather in Paris?"}]}}, '
+        '{"invocationId": "e-1", "author": "root", "content": {"parts": [{"text": "It is 20C."}]}}]}',
+    ),
+    "adk_legacy": Reader(
+        "adk_legacy",
+        "ADK's oldest test files: lists of query, expected_tool_use, reference",
+        ("query", "expected_tool_use"),
+        '[{"query": "Weather in Paris?", "expected_tool_use": [{"tool_name": "get_weather", '
+        '"tool_input": {"city": "Paris"}}], "reference": "It is 20C."}]',
+    ),
+    "records": Reader(
+        "records",
+        "this library's own JSON Lines: one case a line",
+        ("turns",),
+        '{"case_id": "paris", "turns": [{"user": "Weather in Paris?", "calls": ["get_weather"], '
+        '"response": "It is 20C.", "expected_calls": [{"name": "get_weather", "args": {}}]}]}',
+    ),
+}
+_CONFIG_KEYS = frozenset({"criteria", "metrics_to_run", "custom_metrics", "evaluators", "user_simulator_config"})
+_Unit = tuple[Reader | None, Any, str]
+
+
+def read(source: Any, *, format: str | None = None, match_nothing_as_empty: bool = False) -> list[Case]:  # noqa: A002
+    """Read the cases of any supported source.
+
+    Args:
+        source: a path; a folder (searched recursively, in sorted order); a glob pattern; several of them in a list;
+            bytes; JSON text; parsed JSON; a file object; an iterable of records.
+        format: a name in `READERS`; ``None`` recognises the format by the content.
+        match_nothing_as_empty: an ADK expectation that says nothing about calls means that none are expected, as ADK
+            has it; else it means that calls are not checked.
+
+    Returns:
+        At least one case, in the order of the source. A case that could not be read has its `Case.error`.
+
+    Raises:
+        ReadError: nothing can be read from it; names the file, the place, what was found and what was wanted.
+
+    Warns:
+        ReadWarning: something is not used, was read with a tolerance, or is no evaluation file (in a folder).
+
+    >>> case, = read(READERS["adk_evalset"].example)
+    >>> case.case_id, case.turns[0].expected[0].tool_calls
+    ('paris', (ToolCall(name='get_weather', args={'city': 'Paris'}),))
+    """
+    with _collector_paused():
+        return list(iter_cases(source, format=format, match_nothing_as_empty=match_nothing_as_empty))
+
+
+def iter_cases(source: Any, *, format: str | None = None, match_nothing_as_empty: bool = False) -> Iterator[Case]:  # noqa: A002
+    """Yield the cases of any supported source one by one; JSON Lines are never held in memory whole.
+
+    Takes, raises and warns what `read` does, while the cases are taken.
+
+    >>> [case.case_id for case in iter_cases(READERS["records"].example)]
+    ['paris']
+    """
+    forced = _forced(format)
+    trials: Counter[tuple[str, str]] = Counter()
+    items, searched = items_of(source)
+    skipped: list[str] = []
+    found = False
+    for item in items:
+        reading = Reading(item.path, match_nothing_as_empty, trials)
+        try:
+            for case in _read_item(item, forced, reading):
+                found = True
+                yield case
+        except ReadError as error:
+            if not searched:
+                raise
+            if _meant_for_us(item):
+                found = True
+                yield reading.error_case(error, case_id=reading.stem, where=error.location)
+            else:
+                skipped.append(str(error))
+    if skipped:
+        message = f"{len(skipped)} of {len(items)} files hold no cases: {'; '.join(skipped)}"
+        if not found:
+            raise ReadError(message, path=str(source))
+        Reading(str(source)).warn(message)
+
+
+def _forced(name: str | None) -> Reader | None:
+    if name is None or name in READERS:
+        return READERS[name] if name else None
+    near = difflib.get_close_matches(name, READERS, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ReadError(f"unknown format {name!r}, wanted one of {', '.join(READERS)}{hint}")
+
+
+def _read_item(item: Item, forced: Reader | None, reading: Reading) -> Iterator[Case]:
+    """The cases of one item, with its path in every error, duplicate ids renamed and its notes reported."""
+    seen: dict[int, int] = {}
+    try:
+        with opened(item) as document:
+            for reader, value, where in _units(document, forced):
+                if reader is None:
+                    yield reading.error_case(value, case_id=where, where=where)
+                    continue
+                for case in reader.cases(value, reading, where):
+                    # Hashes keep a file of a million ids small.
+                    key = hash((case.set_id, case.case_id, case.trial))
+                    seen[key] = count = seen.get(key, 0) + 1
+                    if count > 1:
+                        reading.note(
+                            f"the case id {case.case_id!r} comes again, renamed with '#{count}'", case.source[1]
+                        )
+                        case = replace(case, case_id=f"{case.case_id}#{count}")
+                    yield case
+        if not seen:
+            raise ReadError("holds no cases", path=item.path)
+    except ReadError as error:
+        raise ReadError(error.message, path=item.path, location=error.location) from error.__cause__
+    except RecursionError:
+        raise ReadError("the values are nested too deeply", path=item.path) from None
+    finally:
+        reading.report()
+
+
+def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
+    """What is to be read by which reader: the document, each of its records, or all of them as one list."""
+    if document.records is None:
+        value = document.value
+        reader = forced or _recognised(value)
+        if reader:
+            return iter([(reader, value, "")])
+        if not isinstance(value, list) or not any(map(_recognised, value[:1])):
+            raise ReadError(_unsupported(value))
+        records: Iterator[tuple[str, Any]] = ((f"[{i}]", each) for i, each in enumerate(value))
+        return (_unit(forced, each, where) for where, each in records)
+    broken = []
+    for where, first in document.records:
+        if not isinstance(first, ReadError):
+            break
+        broken.append((where, first))
+    else:
+        raise broken[0][1] if broken else ReadError("the file is empty; wanted records")
+    start = [*broken, (where, first)]
+    if forced.recognises(first) if forced else _recognised(first):
+        return (_unit(forced, each, where) for where, each in chain(start, document.records))
+    everything = [each for _, each in chain(start, document.records)]
+    reader = forced or _recognised(everything)
+    if reader is None:
+        raise ReadError(_unsupported(first), location=where)
+    return iter([(reader, everything, "")])
+
+
+def _unit(forced: Reader | None, value: Any, where: str) -> _Unit:
+    if isinstance(value, ReadError):
+        return None, value, where
+    reader = forced or _recognised(value)
+    return (reader, value, where) if reader else (None, ReadError(_unsupported(value)), where)
+
+
+def _recognised(document: Any) -> Reader | None:
+    return next((reader for reader in READERS.values() if reader.recognises(document)), None)
+
+
+def _unsupported(value: Any) -> str:
+    """Say what was found, what was wanted, and which found key comes near."""
+    wanted = {key: name for name, reader in READERS.items() for key in reader.keys}
+    listed = ", ".join(f"{key} ({name})" for key, name in wanted.items())
+    record, found = value, ""
+    if isinstance(value, list):
+        record = next((item for item in value if isinstance(item, dict)), None)
+        found = f"a list of {len(value)} items, " if value else "an empty list, "
+    if not isinstance(record, dict):
+        return f"not a supported evaluation file: found {found}{kind_of(value)}; wanted an object with one of {listed}"
+    keys = [str(key) for key in record][:20]
+    message = f"not a supported evaluation file: found {found}keys [{', '.join(keys)}]; wanted one of {listed}"
+    if not found and _CONFIG_KEYS & record.keys():
+        return f"{message}. This looks like a criteria config, which is read by Criteria.from_file"
+    for key in keys:
+        snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
+        if snake in wanted:
+            inside = record[key]
+            first = inside[0] if isinstance(inside, list) and inside else None
+            if isinstance(first, dict):
+                return f"{message}. {key!r} is right, but its items have the keys [{', '.join(map(str, first))}]"
+        near = difflib.get_close_matches(snake, wanted, n=1, cutoff=0.75)
+        if near and near[0] != snake:
+            return f"{message}. Did you mean {near[0]!r} where {key!r} stands?"
+    return message
+
+
+def _meant_for_us(item: Item) -> bool:
+    """Whether a file that cannot be read was to be one of ours: then it must not be lost among the unrelated ones."""
+    marks = [re.escape(key.replace("_", "")).encode() for reader in READERS.values() for key in reader.keys]
+    try:
+        with item.content.open("rb") as file:
+            head = file.read(1 << 20)
+    except OSError:
+        return False
+    if not re.search(rb'"(' + b"|".join(marks) + rb')\\?"\s*:', head.replace(b"_", b""), re.IGNORECASE):
+        return False
+    try:
+        with opened(item) as document:
+            return document.records is not None or _recognised(document.value) is not None
+    except ReadError:
+        return True
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Building many objects that all stay makes the garbage collector walk them again and again for nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
