@@ -171,12 +171,12 @@ class Alignment:
         return tuple(sorted(found, key=lambda mismatch: mismatch.expected_index))
 
     def __str__(self) -> str:
-        from .render import alignment_text
+        from .render.text import alignment_text
 
         return alignment_text(self)
 
     def _repr_html_(self) -> str:
-        from .render import alignment_html
+        from .render.html import alignment_html
 
         return alignment_html(self)
 
@@ -199,10 +199,11 @@ def align(actual: Sequence[Any], expected: Sequence[Any], *, match: Match | None
         MatchError: something is not a tool call, or arguments to compare are unknown.
 
     >>> print(align([("book", {"seat": "3B"}), "pay"], ["search", ("book", {"seat": "3A"}), "pay"]))
-    calls made: 2, expected: 3, matched: 1 (in order: 1)
-      - search()                missing
-      ~ book(seat="3B")         seat: expected "3A", got "3B"
-      = pay()
+    2 calls made, 3 expected: 1 match, 1 of them in order
+         expected         made
+      -  search()                          missing
+      ~  book(seat="3A")  book(seat="3B")  seat: expected "3A", got "3B"
+      =  pay()            pay()
     """
     return Alignment(as_calls(actual, "actual"), as_calls(expected, "expected"), match or Match())
 

@@ -100,7 +100,7 @@ class Reply:
 
     Attributes:
         text: the answer as received.
-        usage: tokens by kind, e.g. ``{"input_tokens": 210, "output_tokens": 12}``.
+        usage: tokens by kind, with the names of `Usage`, e.g. ``{"input_tokens": 210, "output_tokens": 12}``.
         model_version: the exact model that answered, if known.
         finish_reason: why it stopped, in the judge's words.
         error: why there is no usable answer; ``None`` if there is one.
@@ -123,7 +123,7 @@ class Metric(ABC):
     """Smallest and largest value it can give."""
     higher_is_better: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset()
-    """What it needs of a case: any of ``expected_calls``, ``expected_response``, ``judge``, ``tools``, ``responses``."""
+    """What it needs of a case: ``expected_calls``, ``expected_response``, ``judge``, ``tools``, ``responses``."""
     per: ClassVar[Literal["case", "turn"]] = "case"
     """Whether a threshold is held against the mean of the turns or against each turn, unless a criterion says."""
 
@@ -144,6 +144,14 @@ class Metric(ABC):
     def prompts(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Sequence[Prompt]:
         """Return what to ask next, given the replies so far; nothing when it has all it needs."""
         return ()
+
+    def reply_problem(self, prompt: Prompt, reply: Reply) -> str | None:
+        """Say why a reply to one of its prompts cannot be used; ``None`` if it can.
+
+        The one place that decides it: a reply with a problem is asked for once more, and is never stored. It is
+        only given replies that are not errors.
+        """
+        return None
 
     def score_many(self, evidences: Iterable[Evidence]) -> Scores:
         """Score many cases into a column. Override it where many at once are faster than one by one."""
@@ -246,7 +254,7 @@ def combine_turns(metric: str, turns: Sequence[Score]) -> Score:
     if len(values) > 8:
         reason += ", …"
     worst = min(scored, key=lambda part: part.value or 0.0)
-    if worst.reason:
+    if worst.reason and (value == 0 or min(values) < max(values)):
         reason += f"; {worst.label}: {worst.reason}"
     return Score(metric, value, reason=reason, counts=counts, parts=parts)
 
@@ -304,6 +312,10 @@ class Scores(Sequence[Score]):
         ):
             for index, item in others.items():
                 mine[start + index] = item  # type: ignore[assignment]  # three dicts of three value types
+
+    def has_parts(self, index: int) -> bool:
+        """Whether a score is made of others, told without making it."""
+        return index in self._parts
 
     def __len__(self) -> int:
         return len(self.values)

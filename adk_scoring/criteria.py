@@ -1,0 +1,301 @@
+"""Which metrics are asked of every case, and which value is good enough.
+
+In: a dict, a configuration file of ADK, or the data file whose configuration is to be found. Out: `Criteria`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from .errors import ConfigError, ReadWarning
+from .matching import Match
+from .metrics import METRICS, Metric, Score
+
+__all__ = ["Criteria", "Criterion", "Verdict"]
+
+Verdict = Literal["passed", "failed", "not_evaluated", "informational"]
+Per = Literal["case", "turn"]
+
+ADK_DEFAULT: Final = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
+"""What google-adk asks for where no configuration is found."""
+
+CONFIG_NAMES: Final = ("test_config.json", "eval_config.json", "eval_config.yaml", "eval_config.yml")
+_TOLERANCE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One metric with the value that is good enough, under a label.
+
+    Attributes:
+        label: names it in a report.
+        metric: what is computed.
+        threshold: the smallest passing value (the largest where lower is better); ``None``: informational.
+        per: ``"case"``: the mean over the turns is held against it; ``"turn"``: every scored turn is.
+
+    Raises:
+        ConfigError: the threshold is no number or lies outside the metric's range.
+    """
+
+    label: str
+    metric: Metric
+    threshold: float | None = None
+    per: Per = "case"
+
+    def __post_init__(self) -> None:
+        if self.threshold is None:
+            return
+        number = self.threshold
+        if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
+            raise ConfigError(f"{self.label}: threshold {number!r}; wanted a number or null")
+        low, high = self.metric.range
+        if not low <= number <= high:
+            raise ConfigError(
+                f"{self.label}: threshold {number:g} can never decide; {self.metric.name} gives {low:g} to {high:g}"
+            )
+        object.__setattr__(self, "threshold", float(number))
+
+    def meets(self, value: float) -> bool:
+        """Whether a value passes; a difference of 1e-9 is none. An informational criterion is always met."""
+        if self.threshold is None:
+            return True
+        if self.metric.higher_is_better:
+            return value >= self.threshold - _TOLERANCE
+        return value <= self.threshold + _TOLERANCE
+
+    def verdict(self, score: Score) -> Verdict:
+        """Return what a score means: ``"not_evaluated"`` where it is skipped or an error, never a failure."""
+        if self.threshold is None:
+            return "informational"
+        if score.value is None:
+            return "not_evaluated"
+        values = [score.value]
+        if self.per == "turn" and score.parts:
+            values = [part.value for part in score.parts if part.value is not None]
+        return "passed" if all(map(self.meets, values)) else "failed"
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """The criteria of an evaluation, in order, each under its own label.
+
+    Attributes:
+        items: the criteria.
+        source: where they came from, in words; a report shows it.
+
+    >>> Criteria.of({"trajectory_in_order_match": 1.0, "names": {"metric": "trajectory_f1", "match": "ignore"}}).labels
+    ('trajectory_in_order_match', 'names')
+    """
+
+    items: tuple[Criterion, ...]
+    source: str = "given in code"
+    ignored: tuple[str, ...] = field(default=())
+    """What a configuration asked for and is not done, in words; a report shows it too."""
+
+    def __post_init__(self) -> None:
+        labels = [criterion.label for criterion in self.items]
+        if twice := sorted({label for label in labels if labels.count(label) > 1}):
+            raise ConfigError(f"the label {twice[0]!r} stands twice; give each criterion its own")
+        # Equal rules become one object, because evidence keeps one alignment for each rule it is asked about.
+        merged: dict[Match, Match] = {}
+        items = []
+        for criterion in self.items:
+            metric = criterion.metric
+            match = getattr(metric, "match", None)
+            if isinstance(match, Match) and is_dataclass(metric) and any(f.name == "match" for f in fields(metric)):
+                shared = merged.setdefault(match, match)
+                if shared is not match:
+                    metric = replace(metric, match=shared)
+            items.append(replace(criterion, metric=metric))
+        object.__setattr__(self, "items", tuple(items))
+
+    def __iter__(self) -> Iterator[Criterion]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, label: str) -> Criterion:
+        """Return the criterion of that label."""
+        for criterion in self.items:
+            if criterion.label == label:
+                return criterion
+        raise KeyError(f"no criterion {label!r}; there are {', '.join(self.labels)}")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels in order."""
+        return tuple(criterion.label for criterion in self.items)
+
+    @classmethod
+    def of(cls, source: CriteriaLike, *, where: str = "given in code") -> Criteria:
+        """Make criteria of what a caller may give.
+
+        Args:
+            source: a mapping label -> threshold, or label -> object with ``metric`` (defaults to the label),
+                ``threshold`` (null or missing: informational), ``per`` and the metric's own parameters; ``match``
+                beside the labels stands for all that take one. Or `Criterion` objects, or `Criteria`.
+            where: names the source in errors and in the report.
+
+        Raises:
+            ConfigError: a metric or parameter is unknown, or a value is not usable; it names the key and the
+                nearest known name.
+        """
+        if isinstance(source, cls):
+            return source
+        if isinstance(source, Mapping):
+            shared = source.get("match")
+            items = tuple(
+                _criterion(str(label), spec, shared, f"{where}: {label}")
+                for label, spec in source.items()
+                if label != "match"
+            )
+            return cls(items, where)
+        if isinstance(source, str | bytes) or not isinstance(source, Sequence):
+            raise ConfigError(
+                f"{where}: wanted a mapping label -> threshold, or Criterion objects, got {type(source).__name__}"
+                + ("; read a file with Criteria.from_file(path)" if isinstance(source, str) else "")
+            )
+        for item in source:
+            if not isinstance(item, Criterion):
+                raise ConfigError(f"{where}: wanted Criterion objects, got {type(item).__name__}: {item!r:.60}")
+        return cls(tuple(source), where)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Criteria:
+        """Read the criteria of a configuration file: ADK's ``test_config.json`` / ``eval_config.json``, or ours.
+
+        Args:
+            path: a JSON file with ``criteria`` (metric -> number, or object with ``threshold`` and parameters in
+                either spelling), ``eval_metrics`` (a list of ``{metric_name, threshold}``), or a plain mapping
+                of labels.
+
+        Raises:
+            ConfigError: the file cannot be read or a criterion is not usable; it names file, key and nearest name.
+        """
+        path = Path(path)
+        try:
+            # utf-8-sig: an editor's byte order mark is not part of the configuration.
+            content = json.loads(path.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{path}: not JSON: {error}") from None
+        return cls.from_config(content, where=str(path))
+
+    @classmethod
+    def from_config(cls, content: Any, *, where: str) -> Criteria:
+        """Read the criteria of a parsed configuration; `from_file` says which forms there are."""
+        if not isinstance(content, Mapping):
+            raise ConfigError(f"{where}: wanted an object with 'criteria', found {type(content).__name__}")
+        criteria = content.get("criteria")
+        if criteria is None and isinstance(content.get("eval_metrics"), list):
+            criteria = {}
+            for item in content["eval_metrics"]:
+                if not isinstance(item, Mapping) or not isinstance(item.get("metric_name"), str):
+                    raise ConfigError(f"{where}: eval_metrics: wanted objects with 'metric_name', found {item!r:.60}")
+                criteria[item["metric_name"]] = {k: v for k, v in item.items() if k != "metric_name"}
+        if criteria is None and any(name in content for name in METRICS):
+            criteria = content
+        if not isinstance(criteria, Mapping):
+            raise ConfigError(
+                f"{where}: no criteria: found keys {', '.join(map(str, content)) or '(none)'}; "
+                "wanted 'criteria': {metric: threshold}"
+            )
+        custom = content.get("custom_metrics")
+        custom = custom if isinstance(custom, Mapping) else {}
+        ignored = []
+        kept = {}
+        for label, spec in criteria.items():
+            if label in custom and label not in METRICS:
+                ignored.append(f"{label} is a custom metric in code; its code is not run")
+                warnings.warn(f"{where}: {ignored[-1]}", ReadWarning, stacklevel=3)
+            else:
+                kept[label] = spec
+        return replace(cls.of(kept, where=where), ignored=tuple(ignored))
+
+    @classmethod
+    def discover(cls, path: str | Path) -> Criteria:
+        """Find the criteria that belong to a data file or folder, the way ADK and its starter pack do.
+
+        Args:
+            path: a data file, or a folder of them.
+
+        Returns:
+            The criteria of ``test_config.json`` or ``eval_config.json`` beside the data, or of ``eval_config.json``
+            one folder up; ADK's default where there is none. `source` says which.
+        """
+        path = Path(path)
+        folder = path if path.is_dir() else path.parent
+        for candidate in (*(folder / name for name in CONFIG_NAMES), *(folder.parent / n for n in CONFIG_NAMES[1:])):
+            if candidate.is_file():
+                return cls.from_file(candidate)
+        return cls.of(ADK_DEFAULT, where="ADK's default (no test_config.json or eval_config.json found)")
+
+
+CriteriaLike = Criteria | Mapping[str, Any] | Sequence[Criterion]
+
+_SETTINGS = ("metric", "threshold", "per")
+_ADK_ALIASES = {"matchType": "match_type", "ignoreArgs": "ignore_args"}
+# ADK keeps keys that it does not know, and writes these into every criterion it dumps.
+_ADK_IDLE = frozenset(("include_intermediate_responses_in_final", "includeIntermediateResponsesInFinal"))
+
+
+def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterion:
+    if not isinstance(spec, Mapping):
+        spec = {"threshold": None if spec is None else _number(spec, where)}
+    name = spec.get("metric", label)
+    make = METRICS.get(name) if isinstance(name, str) else None
+    if make is None:
+        raise ConfigError(f"{where}: unknown metric {name!r}{_nearest(name, METRICS)}")
+    parameters = {_ADK_ALIASES.get(key, key): value for key, value in spec.items() if key not in _SETTINGS}
+    known = list(inspect.signature(make).parameters)
+    for key in [key for key in parameters if key not in known]:
+        if key not in _ADK_IDLE:
+            raise ConfigError(f"{where}: {name} has no parameter {key!r}{_nearest(key, known) or _listed(known)}")
+        if parameters.pop(key):
+            warnings.warn(f"{where}: {key} is not used by {name}", ReadWarning, stacklevel=5)
+    if shared_match is not None and "match" in known:
+        parameters.setdefault("match", shared_match)
+    try:
+        if "match" in parameters:
+            parameters["match"] = Match.of(parameters["match"])
+        metric = make(**parameters)
+    except (ConfigError, TypeError, ValueError) as error:
+        raise ConfigError(f"{where}: {error}") from None
+    per = spec.get("per", metric.per)
+    if per not in ("case", "turn"):
+        raise ConfigError(f"{where}: per {per!r}; wanted 'case' or 'turn'")
+    threshold = spec.get("threshold")
+    try:
+        return Criterion(label, metric, None if threshold is None else _number(threshold, where), per)
+    except ConfigError as error:
+        raise ConfigError(where + str(error).removeprefix(label)) from None
+
+
+def _number(value: Any, where: str) -> float:
+    """Read a threshold as ADK does: ``"0.5"`` is 0.5 and ``true`` is 1."""
+    if isinstance(value, bool | int | float):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    raise ConfigError(f"{where}: wanted a threshold (a number) or an object, found {value!r:.60}")
+
+
+def _nearest(name: Any, known: Any) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6) if isinstance(name, str) else []
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _listed(known: Sequence[str]) -> str:
+    return f"; it takes {', '.join(known)}" if known else "; it takes none"

@@ -1,0 +1,205 @@
+"""A report as JSON text and back, without loss: cases, criteria, every score with its reason and parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any, Final
+
+from .criteria import Criteria, Criterion
+from .errors import ConfigError, ReadError, ScoringError
+from .evidence import Evidence
+from .matching import Match
+from .metrics import METRICS, Metric, Reply, Score, Scores
+from .model import Case
+from .report import Report
+
+__all__ = ["report_from_json", "report_to_json"]
+
+FORMAT: Final = "adk_scoring.report"
+VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class RecordedMetric(Metric):
+    """A metric that a report was made with and that this installation does not know; it cannot score again.
+
+    Attributes:
+        metric_name: its name in the report.
+        bounds: its range.
+        rising: whether higher is better.
+    """
+
+    metric_name: str
+    bounds: tuple[float, float]
+    rising: bool
+
+    @property
+    def name(self) -> str:
+        """The recorded name."""
+        return self.metric_name
+
+    @property
+    def range(self) -> tuple[float, float]:  # type: ignore[override]  # here a property of the record, not of a class
+        """The recorded range."""
+        return self.bounds
+
+    @property
+    def higher_is_better(self) -> bool:  # type: ignore[override]  # likewise
+        """The recorded direction."""
+        return self.rising
+
+    def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
+        """Refuse: only its name is known.
+
+        Raises:
+            ScoringError: always.
+        """
+        raise ScoringError(f"{self.metric_name} is known from a report only; import the code that defines it")
+
+
+def report_to_json(report: Report) -> str:
+    """Write a report as JSON text; the same report gives the same text."""
+    from .readers.records import case_to_record, record_to_line
+
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "passed": report.passed,
+        "criteria": {
+            "source": report.criteria.source,
+            "ignored": list(report.criteria.ignored),
+            "items": [_criterion_out(criterion) for criterion in report.criteria],
+        },
+        "notes": list(report.notes),
+        "cases": [
+            {
+                "case": {**case_to_record(case), "source": list(case.source)},
+                "verdict": verdict,
+                "scores": {
+                    criterion.label: _score_out(column[index])
+                    for criterion, column in zip(report.criteria, report.columns, strict=True)
+                },
+            }
+            for index, (case, verdict) in enumerate(zip(report.cases, report.case_verdicts, strict=True))
+        ],
+    }
+    return record_to_line(document)
+
+
+def report_from_json(text: str | bytes) -> Report:
+    """Read a report.
+
+    Raises:
+        ReadError: the text is not a report of this library, or of a newer version of it.
+    """
+    from .readers.records import case_from_record
+
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReadError(f"not JSON: {error}", path="report") from None
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        found = ", ".join(map(str, document)) if isinstance(document, Mapping) else type(document).__name__
+        raise ReadError(f"not a report: found {found}; wanted 'format': {FORMAT!r}", path="report")
+    if document.get("version") != VERSION:
+        raise ReadError(f"version {document.get('version')!r}; this library reads {VERSION}", path="report")
+    where = "criteria"
+    try:
+        items = tuple(_criterion_in(item) for item in document["criteria"]["items"])
+        criteria = Criteria(items, document["criteria"]["source"], tuple(document["criteria"]["ignored"]))
+        cases: list[Case] = []
+        columns = [Scores(criterion.metric) for criterion in criteria]
+        for index, entry in enumerate(document["cases"]):
+            where = f"cases[{index}]"
+            record = dict(entry["case"])
+            path, location = record.pop("source")
+            cases.append(case_from_record(record, source=(path, location), where=where))
+            for criterion, column in zip(criteria, columns, strict=True):
+                column.append(_score_in(criterion.metric.name, entry["scores"][criterion.label]))
+        return Report(cases, criteria, columns, notes=document["notes"])
+    except ReadError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ReadError(f"damaged: {type(error).__name__}: {error}", path="report", location=where) from None
+
+
+def _criterion_out(criterion: Criterion) -> dict[str, Any]:
+    metric = criterion.metric
+    return {
+        "label": criterion.label,
+        "metric": metric.name,
+        "parameters": metric_parameters(metric),
+        "threshold": criterion.threshold,
+        "per": criterion.per,
+        "range": [bound if abs(bound) != float("inf") else None for bound in metric.range],
+        "higher_is_better": metric.higher_is_better,
+    }
+
+
+def _criterion_in(item: Mapping[str, Any]) -> Criterion:
+    make = METRICS.get(item["metric"])
+    metric: Metric | None = None
+    if make is not None:
+        parameters = dict(item["parameters"])
+        if "match" in parameters:
+            parameters["match"] = Match.of(parameters["match"])
+        try:
+            metric = make(**parameters)
+        except (ConfigError, TypeError):  # a parameter that JSON cannot hold, such as a caller's function
+            metric = None
+    if metric is None:
+        low, high = item["range"]
+        bounds = (float("-inf") if low is None else low, float("inf") if high is None else high)
+        metric = RecordedMetric(item["metric"], bounds, item["higher_is_better"])
+    return Criterion(item["label"], metric, item["threshold"], item["per"])
+
+
+def metric_parameters(metric: Metric) -> dict[str, Any]:
+    """Return a metric's parameters as a configuration file would write them."""
+    if not is_dataclass(metric):
+        return {}
+    named = {f.name: _plain(getattr(metric, f.name)) for f in fields(metric) if f.init}
+    named.pop("formula", None)  # the metric's name says it
+    return named
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON; what JSON cannot hold is written as its repr, for people."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if getattr(value, f.name) != _default(f)}
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return repr(value)
+
+
+def _default(field: Any) -> Any:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
+def _score_out(score: Score) -> dict[str, Any]:
+    written: dict[str, Any] = {"value": score.value, "status": score.status, "reason": score.reason}
+    if score.label:
+        written["label"] = score.label
+    if score.counts:
+        written["counts"] = dict(score.counts)
+    if score.parts:
+        written["parts"] = [{"metric": part.metric, **_score_out(part)} for part in score.parts]
+    return written
+
+
+def _score_in(metric: str, item: Mapping[str, Any]) -> Score:
+    return Score(
+        metric,
+        item["value"],
+        item["status"],
+        item["reason"],
+        item.get("counts", {}),
+        tuple(_score_in(part["metric"], part) for part in item.get("parts", ())),
+        item.get("label", ""),
+    )
