@@ -151,17 +151,21 @@ def iter_cases(source: Any, *, format: str | None = None, match_nothing_as_empty
                 yield case
         except ReadError as error:
             if not searched:
-                raise
-            if _meant_for_us(item):
+                raise ReadError(error.message, path=item.path, location=error.location) from error.__cause__
+            if isinstance(error, _NoCasesError) or not _meant_for_us(item):
+                skipped.append(str(ReadError(error.message, path=item.path, location=error.location)))
+            else:
                 found = True
                 yield reading.error_case(error, case_id=reading.stem, where=error.location)
-            else:
-                skipped.append(str(error))
     if skipped:
         message = f"{len(skipped)} of {len(items)} files hold no cases: {'; '.join(skipped)}"
         if not found:
             raise ReadError(message, path=str(source))
         Reading(str(source)).warn(message)
+
+
+class _NoCasesError(ReadError):
+    """It is JSON and fine, but holds no cases; among other files it is passed over. Never leaves this module."""
 
 
 def _forced(name: str | None) -> Reader | None:
@@ -173,32 +177,29 @@ def _forced(name: str | None) -> Reader | None:
 
 
 def _read_item(item: Item, forced: Reader | None, reading: Reading) -> Iterator[Case]:
-    """The cases of one item, with its path in every error, duplicate ids renamed and its notes reported."""
+    """The cases of one item, ids that come again renamed, its notes reported at the end."""
     seen: dict[int, int] = {}
     try:
         with opened(item) as document:
             for reader, value, where in _units(document, forced):
                 if reader is None:
                     yield reading.error_case(value, case_id=where, where=where)
+                    seen[0] = 1
                     continue
                 for case in reader.cases(value, reading, where):
                     # Hashes keep a file of a million ids small.
                     key = hash((case.set_id, case.case_id, case.trial))
                     seen[key] = count = seen.get(key, 0) + 1
                     if count > 1:
-                        reading.note(
-                            f"the case id {case.case_id!r} comes again, renamed with '#{count}'", case.source[1]
-                        )
+                        place = f"{case.case_id!r} at {case.source[1]}"
+                        reading.note("a case id that comes again, the later one renamed with '#2' and so on", place)
                         case = replace(case, case_id=f"{case.case_id}#{count}")
                     yield case
-        if not seen:
-            raise ReadError("holds no cases", path=item.path)
-    except ReadError as error:
-        raise ReadError(error.message, path=item.path, location=error.location) from error.__cause__
     except RecursionError:
-        raise ReadError("the values are nested too deeply", path=item.path) from None
-    finally:
-        reading.report()
+        raise ReadError("the values are nested too deeply") from None
+    if not seen:
+        raise _NoCasesError("holds no cases")
+    reading.report()
 
 
 def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
@@ -209,7 +210,7 @@ def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
         if reader:
             return iter([(reader, value, "")])
         if not isinstance(value, list) or not any(map(_recognised, value[:1])):
-            raise ReadError(_unsupported(value))
+            raise _NoCasesError(_unsupported(value))
         records: Iterator[tuple[str, Any]] = ((f"[{i}]", each) for i, each in enumerate(value))
         return (_unit(forced, each, where) for where, each in records)
     broken = []
@@ -225,7 +226,7 @@ def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
     everything = [each for _, each in chain(start, document.records)]
     reader = forced or _recognised(everything)
     if reader is None:
-        raise ReadError(_unsupported(first), location=where)
+        raise _NoCasesError(_unsupported(first), location=where)
     return iter([(reader, everything, "")])
 
 
@@ -268,20 +269,14 @@ def _unsupported(value: Any) -> str:
 
 
 def _meant_for_us(item: Item) -> bool:
-    """Whether a file that cannot be read was to be one of ours: then it must not be lost among the unrelated ones."""
-    marks = [re.escape(key.replace("_", "")).encode() for reader in READERS.values() for key in reader.keys]
+    """Whether a broken file was to be one of ours: then it must not be lost among unrelated ones."""
+    keys = [key.replace("_", "").encode() for reader in READERS.values() for key in reader.keys]
     try:
         with item.content.open("rb") as file:
-            head = file.read(1 << 20)
+            head = file.read(1 << 20).replace(b"_", b"")
     except OSError:
-        return False
-    if not re.search(rb'"(' + b"|".join(marks) + rb')\\?"\s*:', head.replace(b"_", b""), re.IGNORECASE):
-        return False
-    try:
-        with opened(item) as document:
-            return document.records is not None or _recognised(document.value) is not None
-    except ReadError:
         return True
+    return re.search(rb'"(' + b"|".join(keys) + rb')\\?"\s*:', head, re.IGNORECASE) is not None
 
 
 @contextmanager

@@ -26,11 +26,12 @@ class CallLog:
     'no such shop'
     """
 
-    __slots__ = ("_calls", "_reading")
+    __slots__ = ("_by_id", "_calls", "_reading")
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._calls: list[_Call] = []
+        self._by_id: dict[str, list[_Call]] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -59,7 +60,10 @@ class CallLog:
             raise ReadError(
                 f"found {kind_of(item)}, wanted a call like {{'name', 'args'}}: {show(item)}", location=where
             )
-        self._calls.append(_Call(the_text(name), args, the_text(call_id) or None, author, step, problem))
+        call = _Call(the_text(name), args, the_text(call_id) or None, author, step, problem)
+        self._calls.append(call)
+        if call.call_id:
+            self._by_id.setdefault(call.call_id, []).append(call)
 
     def answer(self, item: Any, *, by_name: bool = True) -> bool:
         """Attach a function response ``{"id", "name", "response"}``; false if there is no call that it answers.
@@ -79,11 +83,10 @@ class CallLog:
         return True
 
     def _answered(self, call_id: str | None, name: str, by_name: bool) -> _Call | None:
-        if call_id:
+        same_id = self._by_id.get(call_id or "")
+        if same_id:
             # A long-running call is answered more than once: the last answer is what it came to.
-            for call in self._calls:
-                if call.call_id == call_id:
-                    return call
+            return next((call for call in same_id if not call.answered), same_id[-1])
         if not by_name:
             return None
         for call in self._calls:

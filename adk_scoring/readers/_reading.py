@@ -117,6 +117,18 @@ def json_text(value: Any) -> str:
 
 
 @dataclass(slots=True)
+class _Places:
+    """Where something was noted first, and how often."""
+
+    first: str
+    count: int = 0
+
+    def __str__(self) -> str:
+        first = self.first or "the top level"
+        return first if self.count == 1 else f"{first} and {self.count - 1} more"
+
+
+@dataclass(slots=True)
 class Reading:
     """The reading of one document: where it comes from, how it is to be read, what has to be reported about it.
 
@@ -129,8 +141,8 @@ class Reading:
     path: str
     match_nothing_as_empty: bool = False
     trials: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _notes: dict[str, list[str]] = field(default_factory=dict)
-    _unread: dict[str, list[str]] = field(default_factory=dict)
+    _notes: dict[str, _Places] = field(default_factory=dict)
+    _unread: dict[str, _Places] = field(default_factory=dict)
 
     @property
     def stem(self) -> str:
@@ -145,7 +157,7 @@ class Reading:
 
     def note(self, what: str, where: str) -> None:
         """Remember that something was read with a tolerance; `report` warns once per kind."""
-        self._notes.setdefault(what, []).append(where)
+        self._notes.setdefault(what, _Places(where)).count += 1
 
     def rest(self, record: dict[str, Any], known: frozenset[str], where: str) -> dict[str, Any]:
         """The entries under keys that are not `known`, for `metadata`; those that look like expectations are noted."""
@@ -154,15 +166,15 @@ class Reading:
         rest = {key: value for key, value in record.items() if key not in known and value is not None}
         for key in rest:
             if _EXPECTATION.match(str(key)):
-                self._unread.setdefault(key, []).append(where)
+                self._unread.setdefault(key, _Places(where)).count += 1
         return rest
 
     def report(self) -> None:
         """Give the warnings that were noted, one per kind."""
         for what, places in self._notes.items():
-            self.warn(f"{what}: {_places(places)}")
+            self.warn(f"{what}: {places}")
         if self._unread:
-            named = "; ".join(f"{key!r} in {_places(places)}" for key, places in self._unread.items())
+            named = "; ".join(f"{key!r} in {places}" for key, places in self._unread.items())
             self.warn(
                 f"not read, though it looks like an expectation (nothing is checked by it; kept in metadata): {named}"
             )
@@ -189,8 +201,3 @@ class Reading:
         name = case_id if isinstance(case_id, str) and case_id else where
         located = ReadError(error.message, location=error.location or where)
         return Case(name, (), set_id=set_id, error=str(located), source=(self.path, where))
-
-
-def _places(places: list[str]) -> str:
-    first = places[0] or "the top level"
-    return first if len(places) == 1 else f"{first} and {len(places) - 1} more places"

@@ -27,17 +27,17 @@ __all__ = ["case_from_record", "case_to_record", "cases", "recognises", "write_j
 
 _TAGS = frozenset({"$float", "$object"})
 _RENAMED = {"user_text": "user", "tool_calls": "calls"}
+_CASE_KEYS = frozenset(f.name for f in fields(Case))
 _SIDES = frozenset({"actual", "expected", "expected_calls", "expected_response"})
+_TURN_KEYS = _SIDES | {"user", "calls", "response"}
 
 
 def recognises(document: Any) -> bool:
-    """An object with a list of turns of which the first has one of our keys, or none at all."""
+    """An object with a list of turns, and an id of ours or a first turn with a key of ours."""
     if not isinstance(document, dict) or not isinstance(document.get("turns"), list):
         return False
-    turns = document["turns"]
-    if not turns:
-        return "case_id" in document
-    return isinstance(turns[0], dict) and bool(turns[0].keys() & ({"user", "calls", "response"} | _SIDES))
+    first = document["turns"][0] if document["turns"] else None
+    return "case_id" in document or (isinstance(first, dict) and bool(first.keys() & _TURN_KEYS))
 
 
 def cases(document: Any, reading: Reading, where: str) -> Iterator[Case]:
@@ -49,8 +49,7 @@ def cases(document: Any, reading: Reading, where: str) -> Iterator[Case]:
 
 def _case(document: Any, case_id: str, reading: Reading, where: str) -> Case:
     record = the_object(document, where)
-    known = {f.name for f in fields(Case)}
-    rest = reading.rest(record, frozenset(known), where)
+    rest = reading.rest(record, _CASE_KEYS, where)
     record = {key: value for key, value in record.items() if key not in rest} | {"case_id": case_id}
     if rest:
         metadata = record.get("metadata")
@@ -209,7 +208,7 @@ def _call_out(call: ToolCall, where: str) -> dict[str, Any]:
 
 
 def _call_in(item: Any, where: str) -> ToolCall:
-    if isinstance(item, dict) and isinstance(item.get("name"), str) and not item.keys() - _CALL_KEYS:
+    if isinstance(item, dict) and isinstance(item.get("name"), str) and item.keys() <= _CALL_KEYS:
         values = {key: value for key, value in item.items() if key not in ("args", "args_unknown")}
         arguments = _arguments(ToolCall, values, where)
         if item.get("args_unknown") is True:
@@ -282,21 +281,30 @@ def _json_out(value: Any, where: str) -> Any:
 
 
 def _json_in(value: Any) -> Any:
+    """`value` with its tags resolved; what holds none is not copied."""
     if isinstance(value, dict):
         if len(value) == 1:
-            if isinstance(value.get("$object"), dict):
-                return {key: _json_in(each) for key, each in value["$object"].items()}
+            if isinstance(inner := value.get("$object"), dict):
+                return {key: _json_in(each) for key, each in inner.items()}
             if value.get("$float") in ("nan", "inf", "-inf"):
                 return float(value["$float"])
-        return {key: _json_in(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_in(each) for each in value]
+        changed = {key: new for key, each in value.items() if (new := _json_in(each)) is not each}
+        return value | changed if changed else value
+    if isinstance(value, list):
+        items = [_json_in(each) for each in value]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     return value
 
 
 @cache
 def _annotations(cls: type) -> dict[str, str]:
     return {f.name: str(f.type) for f in fields(cls)}
+
+
+@cache
+def _required(cls: type) -> dict[str, str]:
+    """The fields without a default, but for those that are built elsewhere."""
+    return {f.name: str(f.type) for f in fields(cls) if _default(f) is MISSING and f.name != "turns"}
 
 
 def _arguments(cls: type, values: dict[str, Any], where: str) -> dict[str, Any]:
@@ -318,16 +326,14 @@ def _arguments(cls: type, values: dict[str, Any], where: str) -> dict[str, Any]:
             )
         else:
             out[key] = _checked(value, annotations[key], place)
-    missing = [f.name for f in fields(cls) if _default(f) is MISSING and f.name not in out and f.name not in _BUILT]
-    for name in missing:
-        if annotations[name] == "float | None":
+    for name, annotation in _required(cls).items():
+        if name not in out:
+            if not annotation.endswith(" | None"):
+                raise ReadError(f"missing, wanted {_wanted(annotation)}", location=at(where, name))
             out[name] = None
-        else:
-            raise ReadError("missing, wanted " + _wanted(annotations[name]), location=at(where, name))
     return out
 
 
-_BUILT = frozenset({"turns"})
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "bool": (bool,),
@@ -345,7 +351,8 @@ def _wanted(annotation: str) -> str:
 def _checked(value: Any, annotation: str, where: str) -> Any:
     """A plain value by its annotation; lists become tuples."""
     bare = annotation.removesuffix(" | None")
-    value = _json_in(value)
+    if bare != "str":
+        value = _json_in(value)
     if bare == "Any":
         return value
     if bare.startswith("tuple["):
@@ -354,11 +361,10 @@ def _checked(value: Any, annotation: str, where: str) -> Any:
         pairs = bare.startswith("tuple[tuple")
         made = tuple([tuple(each) if pairs and isinstance(each, list) else each for each in items])
         for i, each in enumerate(made):
-            right = (
-                len(each) == 2 and all(isinstance(x, str) for x in each)
-                if pairs and isinstance(each, tuple)
-                else (not pairs and isinstance(each, element) and not isinstance(each, bool))
-            )
+            if pairs:
+                right = isinstance(each, tuple) and len(each) == 2 and all(isinstance(part, str) for part in each)
+            else:
+                right = isinstance(each, element) and not isinstance(each, bool)
             if not right:
                 wanted = "[author, text]" if pairs else _wanted(element.__name__)
                 raise ReadError(f"found {show(each)}, wanted {wanted}", location=f"{where}[{i}]")
