@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .matching import Difference, Match
+from .assignment import best_assignment, maximum_matching
+from .matching import Difference, Match, json_equal
 from .model import ToolCall
 
-__all__ = ["Alignment", "Mismatch", "align", "best_assignment"]
+__all__ = ["Alignment", "Mismatch", "align", "as_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,37 @@ class Alignment:
         k: size of a maximum one-to-one matching.
         l: length of the longest common subsequence.
 
+    Where order is free, these are the numbers of the best reading. The calls of a *block* (neighbours of one
+    ``group`` of the expectation; of one ``step`` on either side under ``Match(parallel=True)``) come in any order
+    among themselves: `actual` and `expected` list each block so that most is kept in order, and everything is counted
+    on these lists. An optional expected call that was not made is left out of `expected`, as if it had never been
+    there; one that was made counts as matched and as in order wherever it was made (only an exact match asks for
+    its place). So neither leaving it out nor making it costs anything, and required calls go first.
+
     What explains the numbers (`pairs`, `in_order_pairs`, `missing`, `extra`, `mismatches`, the picture) is
     computed when it is first looked at.
     """
 
     def __init__(self, actual: Sequence[ToolCall], expected: Sequence[ToolCall], match: Match) -> None:
-        self.actual = actual = match.kept(actual)
-        self.expected = expected = match.kept(expected)
+        actual, expected = match.kept(actual), match.kept(expected)
+        masks = match.masks(actual, expected)
+        arranged = None
+        if match.parallel or _leaves_order_free(expected):
+            from .ordering import arrange
+
+            arranged = arrange(actual, expected, masks, parallel=match.parallel)
+            if arranged is not None:
+                actual = [actual[i] for i in arranged.actual]
+                expected = [expected[j] for j in arranged.expected]
+                masks = [
+                    sum((masks[i] >> j & 1) << place for place, j in enumerate(arranged.expected))
+                    for i in arranged.actual
+                ]
+                self.in_order_pairs = arranged.in_order
+        self.actual = actual
+        self.expected = expected
         self.match = match
-        self.masks = masks = match.masks(actual, expected)
+        self.masks = masks
         self.n = len(actual)
         self.m = m = len(expected)
         # Longest common subsequence, bit-parallel over the expected calls (Hyyrö 2004): a zero bit in `row`
@@ -67,8 +90,8 @@ class Alignment:
                 if hit := mask & free:
                     free ^= hit & -hit
                     k += 1
-        self.l = m - row.bit_count()
-        self.k = k if match.is_equivalence or k == min(self.n, m) else len(_maximum_matching(masks))
+        self.l = m - row.bit_count() if arranged is None else arranged.length
+        self.k = k if match.is_equivalence or k == min(self.n, m) else len(maximum_matching(masks))
 
     @property
     def is_exact(self) -> bool:
@@ -87,7 +110,10 @@ class Alignment:
 
     @property
     def edit_distance(self) -> int:
-        """Levenshtein distance of the two lists of calls: the fewest calls to insert, delete or replace."""
+        """Levenshtein distance of the two lists of calls: the fewest calls to insert, delete or replace.
+
+        The lists are `actual` and `expected` as they are read: it is 0 exactly where the match is exact.
+        """
         # Myers 1999 / Hyyrö 2003: one column of the table in two bit vectors of vertical differences.
         if not self.m:
             return self.n
@@ -105,26 +131,46 @@ class Alignment:
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """A maximum matching as (actual, expected) indices: as many exact pairs as possible, then the earliest."""
-        if self.match.is_equivalence:
-            pairs, free = [], (1 << self.m) - 1
-            for i, mask in enumerate(self.masks):
-                if hit := mask & free:
-                    free ^= hit & -hit
-                    pairs.append((i, (hit & -hit).bit_length() - 1))
-            return tuple(pairs)
-        exact = Match(args="exact").masks(self.actual, self.expected)
-        # One more pair always outweighs any number of exact ones.
-        size = min(self.n, self.m) + 1
-        weights = [
-            [(size + (strict >> j & 1)) if loose >> j & 1 else 0 for j in range(self.m)]
-            for loose, strict in zip(self.masks, exact, strict=True)
-        ]
-        return tuple((i, j) for i, j in best_assignment(weights) if weights[i][j])
+        """A maximum matching as (actual, expected) indices.
+
+        Of those with most pairs the one with most required calls, then with most exact pairs, then the earliest: the
+        first call made has the first expected call it can have, then the second, and so on.
+        """
+        found = []
+        for made, wanted in self._by_name():
+            # Digits of one number, so that no amount of a lower wish outweighs a higher one.
+            base = len(wanted) + 1
+            most = min(len(made), len(wanted)) + 1
+            weights = [
+                [
+                    (
+                        (most + (not self.expected[j].optional)) * most
+                        + json_equal(self.actual[i].args, self.expected[j].args)
+                    )
+                    * base ** len(made)
+                    + (len(wanted) - column) * base ** (len(made) - 1 - row)
+                    if self.masks[i] >> j & 1
+                    else 0
+                    for column, j in enumerate(wanted)
+                ]
+                for row, i in enumerate(made)
+            ]
+            found += [(made[a], wanted[b]) for a, b in best_assignment(weights) if weights[a][b]]
+        return tuple(sorted(found))
+
+    def _by_name(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Return for each tool that was both called and expected the indices of its calls on both sides."""
+        by_name: dict[str, tuple[list[int], list[int]]] = {}
+        for i, call in enumerate(self.actual):
+            by_name.setdefault(call.name, ([], []))[0].append(i)
+        for j, call in enumerate(self.expected):
+            if call.name in by_name:
+                by_name[call.name][1].append(j)
+        return ((made, wanted) for made, wanted in by_name.values() if wanted)
 
     @cached_property
     def in_order_pairs(self) -> tuple[tuple[int, int], ...]:
-        """A longest common subsequence as (actual, expected) indices."""
+        """A longest common subsequence as (actual, expected) indices; of required calls first, then optional ones."""
         row = full = (1 << self.m) - 1
         rows = []
         for mask in self.masks:
@@ -157,13 +203,9 @@ class Alignment:
     @cached_property
     def mismatches(self) -> tuple[Mismatch, ...]:
         """Each missing call beside the closest extra call of the same tool, where there is one."""
-        by_name: dict[str, tuple[list[int], list[int]]] = {}
-        for i in self.extra:
-            by_name.setdefault(self.actual[i].name, ([], []))[0].append(i)
-        for j in self.missing:
-            by_name.setdefault(self.expected[j].name, ([], []))[1].append(j)
-        found = []
-        for made, wanted in by_name.values():
+        extra, missing, found = set(self.extra), set(self.missing), []
+        for made, wanted in self._by_name():
+            made, wanted = [i for i in made if i in extra], [j for j in wanted if j in missing]
             differ = [[tuple(self.match.differences(self.actual[i], self.expected[j])) for j in wanted] for i in made]
             most = max((len(d) for row in differ for d in row), default=0) + 1
             for a, b in best_assignment([[most - len(d) for d in row] for row in differ]):
@@ -182,6 +224,13 @@ class Alignment:
 
     def __repr__(self) -> str:
         return f"<Alignment n={self.n} m={self.m} k={self.k} l={self.l}>"
+
+
+def _leaves_order_free(expected: Sequence[ToolCall]) -> bool:
+    for call in expected:  # noqa: SIM110  # a generator expression takes twice as long
+        if call.optional or call.group is not None:
+            return True
+    return False
 
 
 def align(actual: Sequence[Any], expected: Sequence[Any], *, match: Match | None = None) -> Alignment:
@@ -225,85 +274,3 @@ def as_calls(calls: Sequence[Any], side: str) -> tuple[ToolCall, ...]:
         except MatchError as error:
             raise MatchError(f"{side}[{index}]: {error}") from None
     return tuple(made)
-
-
-def _maximum_matching(masks: Sequence[int]) -> dict[int, int]:
-    """Return actual index -> expected index of a maximum matching, by shortest augmenting paths.
-
-    Greedy matching is wrong where a call can match several expectations of different looseness: ``{}`` may take
-    the only call that would satisfy ``{"id": 1}``.
-    """
-    holds: dict[int, int] = {}  # actual -> expected
-    owner: dict[int, int] = {}  # expected -> actual
-    taken = 0
-    for root in range(len(masks)):
-        seen = 0
-        via: dict[int, int] = {}  # expected -> the actual call that the search came to it from
-        queue = [root]
-        for i in queue:
-            new = masks[i] & ~seen
-            if free := new & ~taken:
-                j = (free & -free).bit_length() - 1
-                taken |= 1 << j
-                while True:  # walk back to the root; everyone on the way moves to the next place
-                    left = holds.get(i)
-                    holds[i], owner[j] = j, i
-                    if left is None:
-                        break
-                    j, i = left, via[left]
-                break
-            seen |= new
-            while new:
-                j = (new & -new).bit_length() - 1
-                new &= new - 1
-                via[j] = i
-                queue.append(owner[j])
-    return holds
-
-
-def best_assignment(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Return the one-to-one assignment of rows to columns with the largest sum, as (row, column) pairs.
-
-    Args:
-        weights: a rectangular table; every row or every column, whichever are fewer, is assigned.
-
-    The Hungarian method with shortest augmenting paths: O(rows^2 * columns).
-
-    >>> best_assignment([[2, 3], [0, 2]])
-    [(0, 0), (1, 1)]
-    """
-    rows, columns = len(weights), len(weights[0]) if weights else 0
-    if rows > columns:
-        return sorted((i, j) for j, i in best_assignment([list(column) for column in zip(*weights, strict=True)]))
-    infinity = float("inf")
-    row_price, column_price = [0.0] * rows, [0.0] * columns
-    owner = [-1] * columns
-    for root in range(rows):
-        slack, came_from, done = [infinity] * columns, [-1] * columns, [False] * columns
-        i, last = root, -1
-        while True:
-            nearest, j = infinity, -1
-            for column in range(columns):
-                if done[column]:
-                    continue
-                reduced = row_price[i] + column_price[column] - weights[i][column]
-                if reduced < slack[column]:
-                    slack[column], came_from[column] = reduced, last
-                if slack[column] < nearest:
-                    nearest, j = slack[column], column
-            row_price[root] -= nearest
-            for column in range(columns):
-                if done[column]:
-                    column_price[column] += nearest
-                    row_price[owner[column]] -= nearest
-                else:
-                    slack[column] -= nearest
-            done[j], last = True, j
-            if owner[j] < 0:
-                break
-            i = owner[j]
-        while j >= 0:
-            before = came_from[j]
-            owner[j] = owner[before] if before >= 0 else root
-            j = before
-    return sorted((i, j) for j, i in enumerate(owner) if i >= 0)

@@ -5,45 +5,31 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from functools import cached_property
+from typing import Any, Final, cast, get_args
 
+from .arguments import (
+    ABSENT,
+    SAME,
+    ArgsRule,
+    Comparator,
+    Difference,
+    Governed,
+    differences,
+    govern,
+    json_equal,
+    show_json,
+)
 from .errors import ConfigError, MatchError
 from .model import ToolCall
 
-__all__ = ["ABSENT", "ADK_FRAMEWORK_TOOLS", "Difference", "Match", "json_equal"]
-
-ArgsRule = Literal["exact", "subset", "superset", "ignore", "adk"]
+__all__ = ["ABSENT", "ADK_FRAMEWORK_TOOLS", "DEFAULT_MATCH", "Difference", "Match", "json_equal", "show_json"]
 
 ADK_FRAMEWORK_TOOLS: Final = ("transfer_to_agent", "set_model_response", "exit_loop", "adk_request_*")
 """Calls that Google ADK makes by itself; give them to ``Match(ignore_tools=...)`` to compare only the agent's own."""
-
-
-class _Absent:
-    """What stands on a side of a `Difference` where the key is not there; a null value is not absent."""
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-    def __reduce__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT: Final = _Absent()
-
-
-class Difference(NamedTuple):
-    """One place where two calls' arguments differ: its path, what was expected there and what was found."""
-
-    path: str
-    expected: Any
-    actual: Any
-
-    def __str__(self) -> str:
-        return f"{self.path}: expected {show_json(self.expected)}, got {show_json(self.actual)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,27 +41,45 @@ class Match:
             ``"subset"``: every expected key is there with a matching value, extras are allowed, in nested objects
             too; ``"superset"``: the reverse; ``"ignore"``: names alone count; ``"adk"``: Python's ``==``, as
             google-adk compares (``True == 1``).
+        tools: by tool (``"*"``: every tool) and argument path, a comparator (see `comparators`) or any
+            ``f(actual, expected) -> bool``. What it governs is judged by it alone; `args` decides about all the rest,
+            and whether the argument may be missing on a side (``"ignore"``: only where it is not expected), except
+            that ``anything``, ``optional`` and ``absent`` decide that too. Paths: ``when``, ``address.zip``,
+            ``items[*].sku``, ``items[0]``, ``*`` (every argument), ``["a.b"]`` (a key with a dot).
         ignore_tools: names or patterns (``adk_request_*``) of calls that are dropped on both sides before
             anything is counted. `ADK_FRAMEWORK_TOOLS` names ADK's own.
+        parallel: whether calls of one ``step`` that stand beside each other come in any order among themselves.
 
     Raises:
-        ConfigError: `args` is none of these.
+        ConfigError: a value is not usable; a comparator or a path in `tools` is unknown or cannot be read.
 
     >>> Match(args="subset").differences(ToolCall("f", {"a": 1, "b": 2}), ToolCall("f", {"a": 1}))
     []
     >>> Match().differences(ToolCall("f", {"to": {"zip": "75001"}}), ToolCall("f", {"to": {"zip": 75001}}))
     [Difference(path='to.zip', expected=75001, actual='75001')]
+    >>> from adk_scoring.comparators import casefold
+    >>> Match(tools={"f": {"to.zip": casefold()}}).masks([ToolCall("f", {"to": {"zip": "N1C"}})],
+    ...                                                  [ToolCall("f", {"to": {"zip": "n1c"}})])
+    [1]
     """
 
     args: ArgsRule = "exact"
+    # Equal rules have equal hashes without it, and what a caller gives as a comparator need not be hashable.
+    tools: Mapping[str, Mapping[str, Comparator]] = field(default_factory=dict, hash=False)
     ignore_tools: tuple[str, ...] = ()
+    parallel: bool = False
 
     def __post_init__(self) -> None:
         if self.args not in get_args(ArgsRule):
             raise ConfigError(f"Match(args={self.args!r}): wanted one of {', '.join(get_args(ArgsRule))}")
         if isinstance(self.ignore_tools, str):
             raise ConfigError(f"Match(ignore_tools={self.ignore_tools!r}): wanted a list of names, not one text")
+        if not isinstance(self.parallel, bool):
+            raise ConfigError(f"Match(parallel={self.parallel!r}): wanted true or false")
         object.__setattr__(self, "ignore_tools", tuple(self.ignore_tools))
+        object.__setattr__(self, "tools", _read_tools(self.tools) if self.tools else {})
+        if self.tools:
+            _ = self._governed  # a path that cannot be read is an error now, not at the first call
 
     @classmethod
     def adk(cls, *, ignore_args: bool = False, ignore_tools: Sequence[str] = ()) -> Match:
@@ -103,10 +107,42 @@ class Match:
             raise ConfigError(f"match: unknown key {unknown[0]!r}; wanted any of {', '.join(known)}")
         return cls(**rule)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the rule as a configuration file writes it; `Match.of` reads it back.
+
+        Raises:
+            ConfigError: a comparator is a function, which no file can hold.
+
+        >>> Match.of({"tools": {"book": {"when": {"iso8601": {}}}}}).to_json()
+        {'tools': {'book': {'when': 'iso8601'}}}
+        """
+        written: dict[str, Any] = {
+            f.name: list(value) if isinstance(value, tuple) else value
+            for f in fields(self)
+            if f.name != "tools" and (value := getattr(self, f.name)) != f.default
+        }
+        if self.tools:
+            from .comparators import to_json
+
+            written["tools"] = {
+                tool: {path: to_json(comparator) for path, comparator in paths.items()}
+                for tool, paths in self.tools.items()
+            }
+        return written
+
     @property
     def is_equivalence(self) -> bool:
         """Whether "the same call" is transitive under this rule, so that greedy matching is maximum matching."""
-        return self.args in ("exact", "ignore", "adk")
+        return self.args in ("exact", "ignore", "adk") and not self.tools
+
+    @cached_property
+    def _governed(self) -> dict[str, Governed]:
+        everywhere = self.tools.get("*", {})
+        return {tool: govern({**everywhere, **paths}, f"match.tools.{tool}") for tool, paths in self.tools.items()}
+
+    def governed(self, tool: str) -> Governed | None:
+        """Return the comparators for a tool, arranged by path, or ``None`` if it has none."""
+        return self._governed.get(tool, self._governed.get("*")) if self.tools else None
 
     def kept(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
         """Return the calls that count: those that `ignore_tools` does not name."""
@@ -118,10 +154,12 @@ class Match:
         """Return for each actual call the set of expected calls that it matches, as bits of an int.
 
         Raises:
-            MatchError: arguments that have to be compared are unknown.
+            MatchError: arguments that have to be compared are unknown or nested too deeply, or a comparator raised;
+                the message names the tool.
         """
         bit = 1
-        if self.args == "ignore":
+        tools = self.tools
+        if self.args == "ignore" and not tools:
             by_name: dict[str, int] = {}
             for call in expected:
                 by_name[call.name] = by_name.get(call.name, 0) | bit
@@ -129,7 +167,7 @@ class Match:
             return [by_name.get(call.name, 0) for call in actual]
         # Only calls of one name are compared: with names as different as they are in real runs, this leaves
         # about one comparison for each expected call.
-        same = _SAME[self.args]
+        same = SAME[self.args]
         buckets: dict[str, list[tuple[int, ToolCall]]] = {}
         for call in expected:
             buckets.setdefault(call.name, []).append((bit, call))
@@ -137,24 +175,64 @@ class Match:
         result = []
         for call in actual:
             mask = 0
+            if tools:
+                same = self._same(call.name)
             for bit, other in buckets.get(call.name, ()):
                 if call.args is None or other.args is None:
-                    raise MatchError(_unknown_arguments(call if call.args is None else other))
+                    if same is not SAME["ignore"]:
+                        raise MatchError(_unknown_arguments(call if call.args is None else other))
+                    mask |= bit
+                    continue
                 try:
                     if same(call.args, other.args):
                         mask |= bit
                 except RecursionError:
-                    raise MatchError(f"arguments of {call.name} are nested too deeply to compare") from None
+                    raise MatchError(_too_deep(call)) from None
+                except MatchError as error:
+                    raise MatchError(f"{call.name}: {error}") from error.__cause__
             result.append(mask)
         return result
 
+    def _same(self, tool: str) -> Comparator:
+        """Return what compares the arguments of two calls of a tool."""
+        governed = self.governed(tool)
+        if governed is None:
+            return SAME[self.args]
+        return lambda actual, expected: next(differences(actual, expected, self.args, governed), None) is None
+
     def differences(self, actual: ToolCall, expected: ToolCall) -> list[Difference]:
-        """Return each place where the arguments of two calls differ under this rule; ``[]`` where they match."""
-        if self.args == "ignore":
+        """Return each place where the arguments of two calls of one tool differ; ``[]`` where they match.
+
+        Raises:
+            MatchError: as `masks`.
+        """
+        governed = self.governed(expected.name)
+        if self.args == "ignore" and governed is None:
             return []
         if actual.args is None or expected.args is None:
             raise MatchError(_unknown_arguments(actual if actual.args is None else expected))
-        return list(_differences("", actual.args, expected.args, self.args))
+        try:
+            return list(differences(actual.args, expected.args, self.args, governed))
+        except RecursionError:
+            raise MatchError(_too_deep(expected)) from None
+        except MatchError as error:
+            raise MatchError(f"{expected.name}: {error}") from error.__cause__
+
+
+def _read_tools(tools: Any) -> dict[str, dict[str, Comparator]]:
+    from .comparators import from_json
+
+    read: dict[str, dict[str, Comparator]] = {}
+    for tool, paths in _object(tools, "match.tools").items():
+        where = f"match.tools.{tool}"
+        read[tool] = {path: from_json(c, f"{where}.{path}") for path, c in _object(paths, where).items()}
+    return read
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ConfigError(f'{where}: wanted an object, e.g. {{"book": {{"when": "iso8601"}}}}, got {value!r:.80}')
+    return value
 
 
 DEFAULT_MATCH: Final = Match()
@@ -166,81 +244,5 @@ def _unknown_arguments(call: ToolCall) -> str:
     return f'{call.name}: {why}; compare names alone with Match(args="ignore")'
 
 
-def json_equal(a: Any, b: Any) -> bool:
-    """Whether two JSON values are equal: numbers by value, true and false only to themselves, NaN to NaN.
-
-    >>> json_equal({"n": 1, "m": [2]}, {"m": [2.0], "n": 1.0}), json_equal(1, True), json_equal(2**53 + 1, float(2**53))
-    (True, False, False)
-    """
-    kind, other = type(a), type(b)
-    if kind is other and kind in _PLAIN:
-        return bool(a == b)
-    if kind is bool or other is bool:
-        return a is b
-    if isinstance(a, Mapping):
-        return (
-            isinstance(b, Mapping)
-            and len(a) == len(b)
-            and all(key in b and json_equal(value, b[key]) for key, value in a.items())
-        )
-    if _is_list(a):
-        return _is_list(b) and len(a) == len(b) and all(map(json_equal, a, b))
-    if isinstance(a, float) and a != a:
-        return isinstance(b, float) and b != b
-    return bool(a == b)
-
-
-_PLAIN = frozenset((str, int, bool, type(None)))
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple)
-
-
-def _subset(actual: Any, expected: Any) -> bool:
-    if isinstance(expected, Mapping):
-        return isinstance(actual, Mapping) and all(
-            key in actual and _subset(actual[key], value) for key, value in expected.items()
-        )
-    if _is_list(expected):
-        return _is_list(actual) and len(actual) == len(expected) and all(map(_subset, actual, expected))
-    return json_equal(actual, expected)
-
-
-_SAME = {
-    "exact": json_equal,
-    "subset": _subset,
-    "superset": lambda actual, expected: _subset(expected, actual),
-    "adk": lambda actual, expected: bool(actual == expected),
-}
-
-
-def _differences(path: str, actual: Any, expected: Any, rule: str) -> Iterator[Difference]:
-    if _SAME[rule](actual, expected):
-        return
-    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
-        for key in (*expected, *(key for key in actual if key not in expected)):
-            got, wanted = actual.get(key, ABSENT), expected.get(key, ABSENT)
-            inner = f"{path}.{key}" if path else str(key)
-            if got is ABSENT or wanted is ABSENT:
-                # An extra key is no difference under "subset", nor is a missing one under "superset".
-                if rule != ("subset" if wanted is ABSENT else "superset"):
-                    yield Difference(inner, wanted, got)
-            else:
-                yield from _differences(inner, got, wanted, rule)
-    elif _is_list(actual) and _is_list(expected) and len(actual) == len(expected):
-        for index, (got, wanted) in enumerate(zip(actual, expected, strict=True)):
-            yield from _differences(f"{path}[{index}]", got, wanted, rule)
-    else:
-        yield Difference(path or "arguments", expected, actual)
-
-
-def show_json(value: Any, width: int = 60) -> str:
-    """Show a value as JSON on one line, shortened in the middle; `ABSENT` as "nothing"."""
-    if value is ABSENT:
-        return "nothing"
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=repr)
-    except (ValueError, RecursionError):  # a cycle, or nesting deeper than the interpreter allows
-        text = repr(type(value))
-    return text if len(text) <= width else f"{text[: width - 15]} … {text[-12:]}"
+def _too_deep(call: ToolCall) -> str:
+    return f"arguments of {call.name} are nested too deeply to compare"
