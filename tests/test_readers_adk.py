@@ -486,7 +486,7 @@ class TestAppDetails:
         assert case.instructions == "[a]\nYou are a.\n\n[b]\nYou are b."
 
     def test_an_agent_without_tools_had_none(self) -> None:
-        details = {"agent_details": {"a": {"tool_declarations": [{"function_declarations": []}]}}}
+        details: dict[str, Any] = {"agent_details": {"a": {"tool_declarations": [{"function_declarations": []}]}}}
         (case,) = read(eval_set(turn(app_details=details)))
         assert (case.tools, case.instructions) == ((), "")
 

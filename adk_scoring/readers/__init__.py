@@ -99,7 +99,7 @@ READERS: dict[str, Reader] = {
         '"response": "It is 20C.", "expected_calls": [{"name": "get_weather", "args": {}}]}]}',
     ),
 }
-_CONFIG_KEYS = frozenset({"criteria", "metrics_to_run", "custom_metrics", "evaluators", "user_simulator_config"})
+_CONFIG_KEYS = frozenset({"criteria", "metrics_to_run", "custom_metrics", "evaluators", "eval_metrics", "thresholds"})
 _Unit = tuple[Reader | None, Any, str]
 
 

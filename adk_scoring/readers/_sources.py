@@ -93,14 +93,14 @@ def _exists(source: str) -> bool:
 
 
 def _of_path(path: Path) -> tuple[list[Item], bool]:
-    if not path.is_dir():
+    if not os.path.isdir(path):  # unlike Path.is_dir this never raises
         return [Item(str(path), path)], False
     found = sorted(
         file
         for file in path.rglob("*")
         if file.suffix.lower() in _SUFFIXES
         and not _SKIPPED_FOLDERS & set(file.relative_to(path).parts[:-1])
-        and file.is_file()
+        and os.path.isfile(file)
     )
     if not found:
         raise ReadError(f"the folder holds no data file ({', '.join(sorted(_SUFFIXES))})", path=str(path))
