@@ -75,9 +75,10 @@ class Alignment:
         self.actual = actual
         self.expected = expected
         self.match = match
-        self.masks = masks
-        self.n = len(actual)
-        self.m = m = len(expected)
+        self.masks: list[int] = masks
+        self.n: int = len(actual)
+        self.m: int = len(expected)
+        m = self.m
         # Longest common subsequence, bit-parallel over the expected calls (Hyyrö 2004): a zero bit in `row`
         # marks a column where the table grows. Where the rule is an equivalence, taking the first free expected
         # call gives a maximum matching, so both numbers come out of one pass.
@@ -90,8 +91,8 @@ class Alignment:
                 if hit := mask & free:
                     free ^= hit & -hit
                     k += 1
-        self.l = m - row.bit_count() if arranged is None else arranged.length
-        self.k = k if match.is_equivalence or k == min(self.n, m) else len(maximum_matching(masks))
+        self.l: int = m - row.bit_count() if arranged is None else arranged.length
+        self.k: int = k if match.is_equivalence or k == min(self.n, m) else len(maximum_matching(masks))
 
     @property
     def is_exact(self) -> bool:
@@ -137,24 +138,25 @@ class Alignment:
         first call made has the first expected call it can have, then the second, and so on.
         """
         found = []
+        if self.match.args == "exact" and self.match.is_equivalence:  # all pairs are exact: the first free one is best
+            free = (1 << self.m) - 1
+            for i, mask in enumerate(self.masks):
+                if hit := mask & free:
+                    free ^= hit & -hit
+                    found.append((i, (hit & -hit).bit_length() - 1))
+            return tuple(found)
         for made, wanted in self._by_name():
             # Digits of one number, so that no amount of a lower wish outweighs a higher one.
             base = len(wanted) + 1
             most = min(len(made), len(wanted)) + 1
-            weights = [
-                [
-                    (
-                        (most + (not self.expected[j].optional)) * most
-                        + json_equal(self.actual[i].args, self.expected[j].args)
-                    )
-                    * base ** len(made)
-                    + (len(wanted) - column) * base ** (len(made) - 1 - row)
-                    if self.masks[i] >> j & 1
-                    else 0
-                    for column, j in enumerate(wanted)
-                ]
-                for row, i in enumerate(made)
-            ]
+            weights = [[0] * len(wanted) for _ in made]
+            for row, i in enumerate(made):
+                for column, j in enumerate(wanted):
+                    if self.masks[i] >> j & 1:
+                        call, other = self.actual[i], self.expected[j]
+                        wishes = (most + (not other.optional)) * most + _identical(call.args, other.args)
+                        early = (len(wanted) - column) * base ** (len(made) - 1 - row)
+                        weights[row][column] = wishes * base ** len(made) + early
             found += [(made[a], wanted[b]) for a, b in best_assignment(weights) if weights[a][b]]
         return tuple(sorted(found))
 
@@ -224,6 +226,14 @@ class Alignment:
 
     def __repr__(self) -> str:
         return f"<Alignment n={self.n} m={self.m} k={self.k} l={self.l}>"
+
+
+def _identical(actual: Any, expected: Any) -> bool:
+    """Whether arguments are equal, where that is only a preference: what cannot be compared is not."""
+    try:
+        return json_equal(actual, expected)
+    except RecursionError:
+        return False
 
 
 def _leaves_order_free(expected: Sequence[ToolCall]) -> bool:

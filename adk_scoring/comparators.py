@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from difflib import get_close_matches
@@ -205,7 +205,7 @@ class one_of:  # noqa: N801
     (True, False)
     """
 
-    values: tuple[Any, ...] | None = field(default=None, hash=False)
+    values: Sequence[Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.values is not None:
