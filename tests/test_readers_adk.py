@@ -42,7 +42,12 @@ class TestEvalSet:
         assert [case.case_id for case in (first, second, last)] == ["lamp_off", "events", "scenario"]
         assert (first.set_id, first.set_name, first.source) == ("home", "Smart home", (str(path), "eval_cases[0]"))
         assert first.session == Session("home_agent", "u1", {"home": "A"})
-        assert first.metadata == {"session_input": {"session_id": "fixed"}, "final_session_state": {"lamp": "off"}}
+        assert first.metadata == {
+            "session_input": {"session_id": "fixed"},
+            "final_session_state": {"lamp": "off"},
+            "eval_set": {"description": "Three ways to write a case.", "creation_timestamp": 3.0},
+        }
+        assert second.metadata == {"eval_set": first.metadata["eval_set"]}
         assert first.rubrics == (Rubric("polite", "The agent is polite."),)
         assert expected(first) == Invocation(
             "Turn the hall lamp off.",
@@ -293,6 +298,28 @@ class TestEvalSet:
             (case,) = read(eval_set(turn(intermediate_data=data)))
         assert expected(case).tool_calls == ()
 
+    def test_intermediate_responses_and_answers_in_other_shapes(self) -> None:
+        data = {"tool_uses": [], "intermediate_responses": [{"author": "a", "text": "hm"}, ["b", []]]}
+        (case,) = read(eval_set(turn(intermediate_data=data)))
+        assert expected(case).intermediate_responses == (("a", "hm"),)
+        events = [{"author": "a", "content": {"parts": [{"function_response": {"id": "x", "name": "f"}}]}}]
+        with pytest.warns(ReadWarning, match=r"without a call.*invocation_events\[0\]"):
+            (case,) = read(eval_set(turn(intermediate_data={"invocation_events": events})))
+        parts = [{"function_call": {"name": "f"}}, {"function_response": {"name": "f", "response": 1}}]
+        with pytest.warns(ReadWarning, match="is a content"):
+            (case,) = read(eval_set(turn(intermediate_data={"parts": parts})))
+        assert expected(case).tool_calls == (ToolCall("f", step=0, response=1),)
+        with pytest.warns(ReadWarning, match="without a call"):
+            read(eval_set(turn(intermediate_data={"tool_uses": [], "tool_responses": [5]})))
+
+    def test_a_bare_case_without_an_id(self) -> None:
+        with pytest.warns(ReadWarning, match="without 'eval_id'"):
+            (case,) = read({"conversation": [turn()]})
+        assert case.case_id == "case"
+        with pytest.warns(ReadWarning, match="without 'eval_id'"):
+            (case,) = read({"conversation_scenario": {"starting_prompt": "x"}})
+        assert case.turns == ()
+
     def test_responses_without_ids_go_to_calls_of_their_name_in_order(self) -> None:
         data = {
             "tool_uses": [{"name": "f"}, {"name": "g"}, {"name": "f"}],
@@ -496,6 +523,7 @@ class TestAppDetails:
             "properties": {
                 "a": {"any_of": [{"type": "INTEGER"}, {"type": "STRING", "nullable": True}], "title": None},
                 "b": {"type": "ARRAY", "items": {"type": "NUMBER"}, "min_items": "1"},
+                "c": True,
             },
             "property_ordering": ["a", "b"],
         }
@@ -508,6 +536,7 @@ class TestAppDetails:
             "properties": {
                 "a": {"anyOf": [{"type": "integer"}, {"type": ["string", "null"]}]},
                 "b": {"type": "array", "items": {"type": "number"}, "minItems": "1"},
+                "c": True,
             },
         }
         assert made.annotations == {"readOnlyHint": True}

@@ -188,7 +188,7 @@ def test_other_schemas_are_refused_by_their_keys(folder: str) -> None:
         message = str(caught.value)
         assert message.startswith(f"{path}: not a supported evaluation file: found keys [{next(iter(document))}")
         assert ("criteria config" in message) == (folder == "adk_eval_config"), message
-        assert "wanted one of eval_cases (adk_evalset)" in message
+        assert "wanted one of the formats adk_evalset (eval_cases)" in message
 
 
 def test_a_whole_folder() -> None:

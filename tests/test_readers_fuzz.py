@@ -16,7 +16,7 @@ from adk_scoring.readers import READERS, read
 from adk_scoring.readers.records import case_from_record, case_to_record
 
 DATA = Path(__file__).parent / "data"
-FILES = sorted(path for name in READERS for path in (DATA / name).iterdir())
+FILES = sorted(path for name in READERS for path in (DATA / name).glob("*.*"))
 RAW = {path.name: path.read_bytes() for path in FILES}
 PARSED = [json.loads(path.read_text()) for path in FILES if path.suffix == ".json"]
 PARSED += [json.loads(line) for line in (DATA / "records/cases.jsonl").read_text().splitlines() if line]

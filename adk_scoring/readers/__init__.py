@@ -243,17 +243,18 @@ def _recognised(document: Any) -> Reader | None:
 
 def _unsupported(value: Any) -> str:
     """Say what was found, what was wanted, and which found key comes near."""
-    wanted = {key: name for name, reader in READERS.items() for key in reader.keys}
-    listed = ", ".join(f"{key} ({name})" for key, name in wanted.items())
+    wanted = dict.fromkeys(key for reader in READERS.values() for key in reader.keys)
+    formats = ", ".join(f"{name} ({reader.keys[0]})" for name, reader in READERS.items())
     record, found = value, ""
     if isinstance(value, list):
         record = next((item for item in value if isinstance(item, dict)), None)
         found = f"a list of {len(value)} items, " if value else "an empty list, "
     if not isinstance(record, dict):
-        return f"not a supported evaluation file: found {found}{kind_of(value)}; wanted an object with one of {listed}"
+        return f"not a supported evaluation file: found {found}{kind_of(value)}; wanted one of the formats {formats}"
     keys = [str(key) for key in record][:20]
-    message = f"not a supported evaluation file: found {found}keys [{', '.join(keys)}]; wanted one of {listed}"
-    if not found and _CONFIG_KEYS & record.keys():
+    found += f"keys [{', '.join(keys)}]"
+    message = f"not a supported evaluation file: found {found}; wanted one of the formats {formats}"
+    if record is value and _CONFIG_KEYS & record.keys():
         return f"{message}. This looks like a criteria config, which is read by Criteria.from_file"
     for key in keys:
         snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import reprlib
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -31,6 +32,8 @@ __all__ = [
     "the_object",
     "the_text",
 ]
+
+_PACKAGE = __name__.partition(".")[0] + "."
 
 # repr() of hostile input can be endless or too deep; this one is bounded both ways.
 _shown = reprlib.Repr()
@@ -182,8 +185,11 @@ class Reading:
         self._unread.clear()
 
     def warn(self, message: str) -> None:
-        """Give one warning that names the source."""
-        warnings.warn(f"{self.path}: {message}" if self.path else message, ReadWarning, stacklevel=2)
+        """Give one warning that names the source, at the line outside this package that reads."""
+        level, frame = 1, sys._getframe()
+        while frame.f_back and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(f"{self.path}: {message}" if self.path else message, ReadWarning, stacklevel=level)
 
     def case(self, build: Callable[[], Case], *, case_id: Any, set_id: str = "", where: str) -> Case:
         """Build one case; what goes wrong makes it an error case, so that its neighbours are read."""

@@ -68,14 +68,17 @@ def cases(document: Any, reading: Reading, where: str) -> Iterator[Case]:
     record = the_object(document, where)
     if get(record, "eval_cases") is None:
         case_id = _case_id(record)
-        yield reading.case(lambda: _case(record, reading, where, "", ""), case_id=case_id, where=where)
+        yield reading.case(lambda: _case(record, reading, where, "", "", {}), case_id=case_id, where=where)
         return
     set_id, set_name = the_text(get(record, "eval_set_id")), the_text(record.get("name"))
-    reading.rest(record, _SET_KEYS, where)
+    rest = reading.rest(record, _SET_KEYS, where)
+    # Every case carries these, so only what is small; all cases without metadata of their own share one object.
+    about = {key: value for key, value in rest.items() if not isinstance(value, dict | list)}
+    about = {"eval_set": about} if about else {}
     for i, item in enumerate(the_list(get(record, "eval_cases"), at(where, "eval_cases"))):
         place = at(where, f"eval_cases[{i}]")
         yield reading.case(
-            lambda item=item, place=place: _case(item, reading, place, set_id, set_name),  # type: ignore[misc]
+            lambda item=item, place=place: _case(item, reading, place, set_id, set_name, about),  # type: ignore[misc]
             case_id=_case_id(item),
             set_id=set_id,
             where=place,
@@ -88,7 +91,7 @@ def _case_id(item: Any) -> str:
     return next((the_text(found) for key in (*_ID_KEYS, "name") if (found := get(item, key))), "")
 
 
-def _case(item: Any, reading: Reading, where: str, set_id: str, set_name: str) -> Case:
+def _case(item: Any, reading: Reading, where: str, set_id: str, set_name: str, about: dict[str, Any]) -> Case:
     record = the_object(item, where)
     case_id = _case_id(record)
     if not case_id:
@@ -105,6 +108,7 @@ def _case(item: Any, reading: Reading, where: str, set_id: str, set_name: str) -
     invocations = [invocation(turn, reading, f"{place}[{i}]", recorded=False) for i, turn in enumerate(turns)]
     tools, instructions = tools_of((get(turn, "app_details") for turn in turns), where)
     session, metadata = session_of(get(record, "session_input"), at(where, "session_input"))
+    metadata |= reading.rest(record, _CASE_KEYS, where)
     return Case(
         case_id,
         tuple([Turn(None, (each,)) for each in invocations]),
@@ -114,7 +118,7 @@ def _case(item: Any, reading: Reading, where: str, set_id: str, set_name: str) -
         rubrics=rubrics_of(record.get("rubrics"), reading, at(where, "rubrics")),
         tools=tools,
         instructions=instructions,
-        metadata=metadata | reading.rest(record, _CASE_KEYS, where),
+        metadata=metadata | about if metadata else about,
     )
 
 
