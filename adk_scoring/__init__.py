@@ -31,11 +31,19 @@ if TYPE_CHECKING:
     from .errors import ReadWarning as ReadWarning
     from .errors import ScoringError as ScoringError
     from .evaluation import evaluate as evaluate
+    from .evaluation import evaluate_async as evaluate_async
+    from .evaluation import rejudge as rejudge
     from .evaluation import rescore as rescore
+    from .judges import GeminiJudge as GeminiJudge
+    from .judges import Judge as Judge
+    from .judges import VerdictStore as VerdictStore
+    from .judges import judge_from as judge_from
     from .matching import ADK_FRAMEWORK_TOOLS as ADK_FRAMEWORK_TOOLS
     from .matching import Match as Match
     from .metrics import METRICS as METRICS
     from .metrics.base import Metric as Metric
+    from .metrics.base import Prompt as Prompt
+    from .metrics.base import Reply as Reply
     from .metrics.base import Score as Score
     from .metrics.formulas import call_count_match as call_count_match
     from .metrics.formulas import trajectory_any_order_match as trajectory_any_order_match
@@ -72,10 +80,11 @@ _HOME = {
     "alignment": "Alignment align",
     "criteria": "Criteria Criterion",
     "errors": "ConfigError JudgeError MatchError ReadError ReadWarning ScoringError",
-    "evaluation": "evaluate rescore",
+    "evaluation": "evaluate evaluate_async rejudge rescore",
+    "judges": "GeminiJudge Judge VerdictStore judge_from",
     "matching": "ADK_FRAMEWORK_TOOLS Match",
     "metrics": "METRICS",
-    "metrics.base": "Metric Score",
+    "metrics.base": "Metric Prompt Reply Score",
     "metrics.formulas": "call_count_match trajectory_any_order_match trajectory_edit_similarity "
     "trajectory_exact_match trajectory_f1 trajectory_in_order_match trajectory_ordered_subset trajectory_precision "
     "trajectory_recall trajectory_set_match trajectory_single_tool_use trajectory_unordered_match",

@@ -1,37 +1,53 @@
 """The command line: ``python -m adk_scoring score ACTUAL [--expected FILE] [--config FILE]``.
 
-Exit status: 0 all passed, 1 some did not, 2 bad input (one line on standard error).
+Exit status: 0 all passed, 1 some did not, 2 bad input (one line on standard error), 130 interrupted, 141 nobody reads.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 
-from adk_scoring import Case, Criteria, Report, ScoringError, evaluate, pair, read
+from adk_scoring import Case, Criteria, ReadWarning, Report, ScoringError, evaluate, pair, read
+from adk_scoring.render.markdown import sets_markdown
+from adk_scoring.render.text import sets_text
+from adk_scoring.render.words import plain
 
-PASSED, NOT_PASSED, BAD_INPUT = 0, 1, 2
+PASSED, NOT_PASSED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    options = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A report holds texts in any script; a console that cannot show a character shows its escape.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    warnings.showwarning = _show_warning
-    try:
-        return int(options.run(options))
-    except ScoringError as error:
-        print(f"adk_scoring: {' '.join(str(error).split())}", file=sys.stderr)
-        return BAD_INPUT
-    except OSError as error:
-        print(f"adk_scoring: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
-        return BAD_INPUT
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", ReadWarning)
+        warnings.showwarning = _show_warning
+        try:
+            status = int(options.run(options))
+            sys.stdout.flush()
+        except ScoringError as error:
+            return _refuse(str(error))
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:  # whoever reads, such as `head`, has seen enough
+            # What is still buffered would be written, and fail again, when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return PIPE_CLOSED
+        except OSError as error:
+            return _refuse(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    return status
+
+
+def _refuse(why: str) -> int:
+    print(f"adk_scoring: {plain(' '.join(why.split()))}", file=sys.stderr)
+    return BAD_INPUT
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -50,27 +66,46 @@ def _parser() -> argparse.ArgumentParser:
         "--config", metavar="FILE", help="criteria; default: test_config.json or eval_config.json beside the data"
     )
     score.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="default: text")
-    score.add_argument("--case", metavar="ID", help="show this case alone, call by call")
+    score.add_argument("--case", metavar="ID", help="this case alone, call by call in text")
     score.set_defaults(run=_score)
     return parser
 
 
 def _score(options: argparse.Namespace) -> int:
+    if options.expected and _same_file(options.actual, options.expected):
+        raise ScoringError(f"{options.actual} is ACTUAL and --expected; a file that holds both sides is given once")
     actual = read(options.actual)
     expected = read(options.expected) if options.expected else None
     config = options.config
     criteria = Criteria.from_file(config) if config else Criteria.discover(options.expected or options.actual)
     report = evaluate(pair(actual=actual, expected=expected) if expected is not None else _scorable(actual), criteria)
-    if options.case:
-        try:
-            report.case(options.case).show()
-        except KeyError as error:
-            raise ScoringError(str(error.args[0])) from None
-    elif options.format == "json":
+    if options.case is not None:
+        report = _only(report, options.case)
+    if options.format == "json":
         print(report.to_json())
+    elif options.format == "markdown":
+        print(sets_markdown(report), end="")
+    elif options.case is not None:
+        cases = [report.case(case.case_id, trial=case.trial, set_id=case.set_id) for case in report.cases]
+        print("\n\n".join(map(str, cases)))
     else:
-        _print_by_set(report, options.format)
+        print(sets_text(report))
     return PASSED if report.passed else NOT_PASSED
+
+
+def _same_file(actual: str, expected: str) -> bool:
+    return os.path.exists(actual) and os.path.exists(expected) and os.path.samefile(actual, expected)
+
+
+def _only(report: Report, case_id: str) -> Report:
+    """Keep each trial of one case, in each set that has it."""
+    indices = [index for index, case in enumerate(report.cases) if case.case_id == case_id]
+    if not indices:
+        try:
+            report.case(case_id)
+        except KeyError as error:
+            raise ScoringError(error.args[0]) from None
+    return report.select(indices)
 
 
 def _scorable(cases: list[Case]) -> list[Case]:
@@ -83,22 +118,8 @@ def _scorable(cases: list[Case]) -> list[Case]:
     return cases
 
 
-def _print_by_set(report: Report, form: str) -> None:
-    """Print a table for each set, and a total behind them where there are several."""
-    sets = report.by("set_id")
-    for name, part in sets.items():
-        if len(sets) > 1:
-            print(f"## {name or '(no set)'}\n" if form == "markdown" else f"=== {name or '(no set)'}")
-        print(part.to_markdown() if form == "markdown" else str(part))
-        print()
-    if len(sets) > 1:
-        summary = report.summary
-        outcome = "PASSED" if report.passed else "NOT PASSED"
-        print(f"total: {outcome}: {summary.passed} of {summary.total} cases passed in {len(sets)} sets")
-
-
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
+    print(f"warning: {plain(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -17,6 +18,7 @@ from typing import Any, Final, Literal
 from .errors import ConfigError, ReadWarning
 from .matching import Match
 from .metrics import METRICS, Metric, Score
+from .metrics.base import turn_scores
 
 __all__ = ["Criteria", "Criterion", "Verdict"]
 
@@ -56,11 +58,19 @@ class Criterion:
         if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
             raise ConfigError(f"{self.label}: threshold {number!r}; wanted a number or null")
         low, high = self.metric.range
-        if not low <= number <= high:
+        if not low <= number <= high or math.isinf(number):
             raise ConfigError(
                 f"{self.label}: threshold {number:g} can never decide; {self.metric.name} gives {low:g} to {high:g}"
             )
         object.__setattr__(self, "threshold", float(number))
+
+    @property
+    def wanted(self) -> str:
+        """What it asks for, in words, e.g. ``>= 0.8``."""
+        if self.threshold is None:
+            return "informational"
+        asked = f"{'>=' if self.metric.higher_is_better else '<='} {self.threshold:g}"
+        return f"{asked} in each turn" if self.per == "turn" else asked
 
     def meets(self, value: float) -> bool:
         """Whether a value passes; a difference of 1e-9 is none. An informational criterion is always met."""
@@ -77,8 +87,8 @@ class Criterion:
         if score.value is None:
             return "not_evaluated"
         values = [score.value]
-        if self.per == "turn" and score.parts:
-            values = [part.value for part in score.parts if part.value is not None]
+        if self.per == "turn":
+            values = [turn.value for turn in turn_scores(score) if turn.value is not None]
         return "passed" if all(map(self.meets, values)) else "failed"
 
 
@@ -201,8 +211,12 @@ class Criteria:
             for item in content["eval_metrics"]:
                 if not isinstance(item, Mapping) or not isinstance(item.get("metric_name"), str):
                     raise ConfigError(f"{where}: eval_metrics: wanted objects with 'metric_name', found {item!r:.60}")
+                if item["metric_name"] in criteria:
+                    raise ConfigError(f"{where}: eval_metrics: {item['metric_name']!r} stands twice")
                 criteria[item["metric_name"]] = {k: v for k, v in item.items() if k != "metric_name"}
-        if criteria is None and any(name in content for name in METRICS):
+        if criteria is None and any(
+            label in METRICS or (isinstance(spec, Mapping) and "metric" in spec) for label, spec in content.items()
+        ):
             criteria = content
         if not isinstance(criteria, Mapping):
             raise ConfigError(
@@ -214,11 +228,18 @@ class Criteria:
         ignored = []
         kept = {}
         for label, spec in criteria.items():
-            if label in custom and label not in METRICS:
+            if label in custom:
                 ignored.append(f"{label} is a custom metric in code; its code is not run")
-                warnings.warn(f"{where}: {ignored[-1]}", ReadWarning, stacklevel=3)
-            else:
+                if label in METRICS:
+                    ignored[-1] += "; the metric that has this name here is used"
+            if label in _HOSTED and label not in custom:
+                ignored.append(f"{label} {_HOSTED[label]}")
+            elif label in METRICS or label not in custom:
                 kept[label] = spec
+        if criteria is not content and (unused := [str(key) for key in content if key not in _CONFIG_KEYS]):
+            ignored.append(f"unknown keys, not used: {', '.join(unused)}")
+        for words in ignored:
+            warnings.warn(f"{where}: {words}", ReadWarning, stacklevel=3)
         return replace(cls.of(kept, where=where), ignored=tuple(ignored))
 
     @classmethod
@@ -231,10 +252,20 @@ class Criteria:
         Returns:
             The criteria of ``test_config.json`` or ``eval_config.json`` beside the data, or of ``eval_config.json``
             one folder up; ADK's default where there is none. `source` says which.
+
+        Warns:
+            ReadWarning: a folder further down has a ``test_config.json`` of its own; it is not used.
         """
         path = Path(path)
         folder = path if path.is_dir() else path.parent
-        for candidate in (*(folder / name for name in CONFIG_NAMES), *(folder.parent / n for n in CONFIG_NAMES[1:])):
+        above = folder / ".." if folder.name in ("", "..") else folder.parent  # the parent of "." is "."
+        if path.is_dir() and (deeper := sorted(path.glob("*/**/test_config.json"))):
+            warnings.warn(
+                f"{deeper[0]}: not used, all cases are scored by one set of criteria; score its folder by itself",
+                ReadWarning,
+                stacklevel=2,
+            )
+        for candidate in (*(folder / name for name in CONFIG_NAMES), *(above / name for name in CONFIG_NAMES[1:])):
             if candidate.is_file():
                 return cls.from_file(candidate)
         return cls.of(ADK_DEFAULT, where="ADK's default (no test_config.json or eval_config.json found)")
@@ -242,10 +273,23 @@ class Criteria:
 
 CriteriaLike = Criteria | Mapping[str, Any] | Sequence[Criterion]
 
+_CONFIG_KEYS = ("criteria", "eval_metrics", "custom_metrics", "user_simulator_config", "live_model_config", "$schema")
 _SETTINGS = ("metric", "threshold", "per")
 _ADK_ALIASES = {"matchType": "match_type", "ignoreArgs": "ignore_args"}
 # ADK keeps keys that it does not know, and writes these into every criterion it dumps.
-_ADK_IDLE = frozenset(("include_intermediate_responses_in_final", "includeIntermediateResponsesInFinal"))
+_ADK_IDLE = frozenset(
+    (
+        "include_intermediate_responses_in_final",
+        "includeIntermediateResponsesInFinal",
+        "evaluate_intermediate_nl_responses",
+        "evaluateIntermediateNlResponses",
+        "include_intermediate",  # of a judged metric that has no use for it
+    )
+)
+_HOSTED = {
+    "response_evaluation_score": "is scored by a hosted service; response_semantic_match asks a judge of yours",
+    "per_turn_user_simulator_quality_v1": "judges ADK's simulated user, which is not part of a recorded run",
+}
 
 
 def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterion:
@@ -256,7 +300,10 @@ def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterio
     if make is None:
         raise ConfigError(f"{where}: unknown metric {name!r}{_nearest(name, METRICS)}")
     parameters = {_ADK_ALIASES.get(key, key): value for key, value in spec.items() if key not in _SETTINGS}
-    known = list(inspect.signature(make).parameters)
+    signature = inspect.signature(make).parameters
+    known = list(signature)
+    if "samples" in known:
+        _read_judge_options(parameters, where)
     for key in [key for key in parameters if key not in known]:
         if key not in _ADK_IDLE:
             raise ConfigError(f"{where}: {name} has no parameter {key!r}{_nearest(key, known) or _listed(known)}")
@@ -264,10 +311,14 @@ def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterio
             warnings.warn(f"{where}: {key} is not used by {name}", ReadWarning, stacklevel=5)
     if shared_match is not None and "match" in known:
         parameters.setdefault("match", shared_match)
+    for key, parameter in signature.items():
+        if parameter.default is parameter.empty and key not in parameters:
+            raise ConfigError(f"{where}: {name} needs the parameter {key!r}")
     try:
         if "match" in parameters:
             parameters["match"] = Match.of(parameters["match"])
         metric = make(**parameters)
+        hash(metric)  # a list where a name is due shows here
     except (ConfigError, TypeError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from None
     per = spec.get("per", metric.per)
@@ -280,14 +331,26 @@ def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterio
         raise ConfigError(where + str(error).removeprefix(label)) from None
 
 
+def _read_judge_options(parameters: dict[str, Any], where: str) -> None:
+    """Turn ADK's ``judge_model_options`` and its other judge settings into the parameters of a judged metric."""
+    options = parameters.pop("judge_model_options", parameters.pop("judgeModelOptions", None)) or {}
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"{where}: judge_model_options: wanted an object, found {options!r:.60}")
+    for ours, theirs in (("judge_model", ("judge_model", "judgeModel")), ("samples", ("num_samples", "numSamples"))):
+        for key in theirs:
+            if options.get(key) is not None:
+                parameters.setdefault(ours, options[key])
+    for key in ("include_intermediate_responses_in_final", "includeIntermediateResponsesInFinal"):
+        if parameters.pop(key, False):
+            parameters["include_intermediate"] = True
+
+
 def _number(value: Any, where: str) -> float:
     """Read a threshold as ADK does: ``"0.5"`` is 0.5 and ``true`` is 1."""
-    if isinstance(value, bool | int | float):
-        return float(value)
-    if isinstance(value, str):
+    if isinstance(value, bool | int | float | str):
         try:
             return float(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             pass
     raise ConfigError(f"{where}: wanted a threshold (a number) or an object, found {value!r:.60}")
 

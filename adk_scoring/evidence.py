@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import overload
+
 from .alignment import Alignment
 from .matching import Match
 from .model import Case
+from .text import Tokenizer, normalize
+from .text_pairs import TextPairs
 
-__all__ = ["Evidence"]
+__all__ = ["Evidence", "Evidences"]
 
 
 class Evidence:
@@ -64,3 +70,63 @@ def _worth(alignment: Alignment) -> tuple[float, float]:
     n, m = alignment.n, alignment.m
     f1 = 2 * alignment.k / (n + m) if n + m else 1.0
     return f1, alignment.l / m if m else 1.0
+
+
+class Evidences(Sequence[Evidence]):
+    """A chunk of cases, and what was worked out over all of them at once: their answers, tokenised together.
+
+    Args:
+        evidences: the evidence of each case.
+    """
+
+    def __init__(self, evidences: Iterable[Evidence]) -> None:
+        self._evidences = list(evidences)
+        self._pairs: dict[tuple[bool, Tokenizer], TextPairs] = {}
+
+    @classmethod
+    def of(cls, evidences: Iterable[Evidence]) -> Evidences:
+        """Gather evidence; a chunk stays as it is."""
+        return evidences if isinstance(evidences, Evidences) else cls(evidences)
+
+    @overload
+    def __getitem__(self, index: int) -> Evidence: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Evidence]: ...
+    def __getitem__(self, index: int | slice) -> Evidence | list[Evidence]:
+        """Return the evidence of one case, or of several."""
+        return self._evidences[index]
+
+    def __len__(self) -> int:
+        return len(self._evidences)
+
+    @cached_property
+    def answers(self) -> tuple[frozenset[int], list[str], list[str]]:
+        """The cases of one turn with one answer and one reference: their indices, the answers, the references."""
+        indices, actual, expected = [], [], []
+        for index, evidence in enumerate(self._evidences):
+            case = evidence.case
+            if case.error is not None or len(case.turns) != 1 or len(case.turns[0].expected) != 1:
+                continue
+            made, (wanted,) = case.turns[0].actual, case.turns[0].expected
+            if made is None or made.error is not None or wanted.error is not None:
+                continue
+            text = "" if made.response is None else made.response
+            if isinstance(text, str) and isinstance(wanted.response, str):
+                indices.append(index)
+                actual.append(text)
+                expected.append(wanted.response)
+        return frozenset(indices), actual, expected
+
+    @cached_property
+    def normalized_answers(self) -> tuple[list[str], list[str]]:
+        """The answers and references of `answers`, normalised."""
+        _, actual, expected = self.answers
+        return list(map(normalize, actual)), list(map(normalize, expected))
+
+    def text_pairs(self, *, stemmer: bool, tokenizer: Tokenizer) -> TextPairs:
+        """Return the answers and references of `answers`, tokenised once for every metric that wants them so."""
+        key = (stemmer, tokenizer)
+        if key not in self._pairs:
+            _, actual, expected = self.answers
+            self._pairs[key] = TextPairs(actual, expected, stemmer=stemmer, tokenizer=tokenizer)
+        return self._pairs[key]

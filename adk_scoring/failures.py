@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from .criteria import Criterion
 from .evidence import Evidence
 from .matching import Match
-from .model import Case, Invocation
+from .metrics.base import turn_scores
+from .model import Case, Invocation, Turn
 from .render.words import call_words, difference_words
 
 if TYPE_CHECKING:
@@ -40,32 +41,40 @@ class Failure:
 
 def failure_of(case: Case, row: Row, criterion: Criterion) -> Failure:
     """Find the turn that made a row fail, and say what stands on its two sides."""
-    parts = row.score.parts or (row.score,)
+    turns = turn_scores(row.score)
     bad = next(
         (
             index
-            for index, part in enumerate(parts)
-            if part.status == "error" or (part.value is not None and not criterion.meets(part.value))
+            for index, score in enumerate(turns)
+            if score.status == "error" or (score.value is not None and not criterion.meets(score.value))
         ),
         0,
     )
-    turn = case.turns[bad] if bad < len(case.turns) else None
+    turn = case.turns[bad] if bad < len(case.turns) else Turn()
     match = getattr(criterion.metric, "match", None)
-    about_calls = "expected_calls" in criterion.metric.needs
-    actual = turn.actual if turn else None
-    expected: Invocation | None = None
+    needs = criterion.metric.needs
+    about_answers = "expected_response" in needs or "judge" in needs
+    expected = turn.expected[0] if turn.expected else None
     differences: tuple[str, ...] = ()
-    if turn and turn.expected:
-        expected = turn.expected[0]
-        if about_calls and actual and isinstance(match, Match) and row.score.status == "scored":
-            chosen, alignment = Evidence(case).aligned(bad, match)
-            expected, differences = turn.expected[chosen], difference_words(alignment)
+    if "expected_calls" in needs and turn.actual and isinstance(match, Match) and row.score.status == "scored":
+        chosen, alignment = Evidence(case).aligned(bad, match)
+        expected, differences = turn.expected[chosen], difference_words(alignment)
+    return Failure(
+        row,
+        bad,
+        _side(expected, about_answers, "nothing is said about it" if turn.expected else "no reference"),
+        _side(turn.actual, about_answers, "no calls" if turn.actual else "nothing recorded"),
+        differences,
+        case.source,
+    )
 
-    def side(invocation: Invocation | None) -> str:
-        if invocation is None:
-            return "nothing recorded" if invocation is actual else "no reference"
-        if about_calls:
-            return ", ".join(call_words(call) for call in invocation.tool_calls or ()) or "no calls"
+
+def _side(invocation: Invocation | None, about_answers: bool, nothing: str) -> str:
+    """Write one side of a turn: its answer or its calls."""
+    if invocation is None:
+        return nothing
+    if about_answers:
         return "no response" if invocation.response is None else invocation.response
-
-    return Failure(row, bad, side(expected), side(actual), differences, case.source)
+    if invocation.tool_calls is None:
+        return nothing
+    return ", ".join(map(call_words, invocation.tool_calls)) or "no calls"

@@ -35,13 +35,12 @@ class Pairing:
     surplus_turns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [f"{len(self.cases)} cases paired"]
+        lines = [f"{_count(self.cases, 'case')} paired"]
         if self.without_run:
-            lines.append(f"{len(self.without_run)} expected without a run: {_names(self.without_run)}")
+            lines.append(f"{_count(self.without_run, 'expected case')} without a run: {_names(self.without_run)}")
         if self.without_expectation:
-            lines.append(
-                f"{len(self.without_expectation)} runs without expectation: {_names(self.without_expectation)}"
-            )
+            runs = _count(self.without_expectation, "run")
+            lines.append(f"{runs} without an expected case: {_names(self.without_expectation)}")
         return "\n".join((*lines, *self.surplus_turns))
 
 
@@ -67,16 +66,24 @@ def pair(*, actual: Iterable[Case], expected: Iterable[Case]) -> Pairing:
     found: list[list[Case]] = [[] for _ in expectations]
 
     def take(key: Callable[[Case], Key | None]) -> None:
-        """Give each free run to the expected case of the same key, where exactly one has it."""
+        """Give each free run to the expected case of the same key, where exactly one has it.
+
+        A run of another set is not one more trial of a case that has its runs.
+        """
         owners: dict[Key, list[int]] = {}
         for index, case in enumerate(expectations):
             if (name := key(case)) is not None:
                 owners.setdefault(name, []).append(index)
+        taken = [bool(matched) for matched in found]
         for position, run in enumerate(runs):
             name = key(run) if run is not None else None
-            if run is not None and name is not None and len(owners.get(name, ())) == 1:
-                found[owners[name][0]].append(run)
-                runs[position] = None
+            if run is None or name is None or len(owners.get(name, ())) != 1:
+                continue
+            owner = owners[name][0]
+            if taken[owner] and run.set_id and run.set_id != expectations[owner].set_id:
+                continue
+            found[owner].append(run)
+            runs[position] = None
 
     take(lambda case: (case.set_id, case.case_id))
     take(lambda case: case.case_id)
@@ -89,15 +96,25 @@ def pair(*, actual: Iterable[Case], expected: Iterable[Case]) -> Pairing:
             cases.append(_joined(run, case, run.trial if trials_differ else trial, surplus))
     return Pairing(
         cases=tuple(cases),
-        without_run=tuple(case for case, matched in zip(expectations, found, strict=True) if not matched),
+        without_run=tuple(_not_run(case) for case, matched in zip(expectations, found, strict=True) if not matched),
         without_expectation=tuple(run for run in runs if run is not None),
         surplus_turns=tuple(surplus),
     )
 
 
+def _count(cases: Sequence[Case], noun: str) -> str:
+    return f"{len(cases)} {noun}{'' if len(cases) == 1 else 's'}"
+
+
 def _names(cases: Sequence[Case]) -> str:
     shown = ", ".join(case.case_id for case in cases[:10])
     return shown if len(cases) <= 10 else f"{shown}, … ({len(cases) - 10} more)"
+
+
+def _not_run(case: Case) -> Case:
+    """An expectation that no run was found for; a run that its own file holds is not what was asked about."""
+    turns = tuple(Turn(expected=turn.expected) for turn in case.turns)
+    return replace(case, turns=turns, error=case.error or "there is no run of this case")
 
 
 def _as_run(case: Case) -> Case:
@@ -174,14 +191,16 @@ def _pair_turns(actual: Sequence[Turn], expected: Sequence[Turn], where: str) ->
 
 def _in_order(said: Sequence[str], asked: Sequence[str]) -> list[int | None] | None:
     """Find each asked text in the said ones, in order; None unless one side is found whole in the other."""
+    if len(asked) > len(said):
+        back = _in_order(asked, said)
+        return None if back is None else [back.index(place) if place in back else None for place in range(len(asked))]
     places: list[int | None] = []
     start = 0
     for text in asked:
         try:
-            place = said.index(text, start) if text else None
+            place = said.index(text, start)
         except ValueError:
-            place = None
+            return None
         places.append(place)
-        start = start if place is None else place + 1
-    hits = sum(place is not None for place in places)
-    return places if hits and hits == min(len(said), len(asked)) else None
+        start = place + 1
+    return places if any(asked) else None

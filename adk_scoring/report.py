@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, overload
 
@@ -18,6 +19,7 @@ from .failures import Failure, failure_of
 from .matching import DEFAULT_MATCH, Match
 from .metrics.base import Score, Scores
 from .model import Case, Invocation
+from .signature import Signature
 from .summary import CaseVerdict, Summary, case_verdicts, summarise
 
 __all__ = ["CaseReport", "Failure", "Report", "Row", "Rows", "Summary"]
@@ -54,10 +56,17 @@ class Report:
         criteria: what they were scored by.
         columns: for each criterion, the scores of the cases.
         notes: what else a reader must know, e.g. runs that had no expectation.
+        signatures: how each column was made; default: by this installation, without a judge.
     """
 
     def __init__(
-        self, cases: Sequence[Case], criteria: Criteria, columns: Sequence[Scores], *, notes: Sequence[str] = ()
+        self,
+        cases: Sequence[Case],
+        criteria: Criteria,
+        columns: Sequence[Scores],
+        *,
+        notes: Sequence[str] = (),
+        signatures: Sequence[Signature] | None = None,
     ) -> None:
         if len(columns) != len(criteria) or any(len(column) != len(cases) for column in columns):
             raise ValueError("a report wants one column for each criterion and one score for each case")
@@ -65,6 +74,12 @@ class Report:
         self.criteria = criteria
         self.columns = tuple(columns)
         self.notes = tuple(notes)
+        self._signatures = None if signatures is None else tuple(signatures)
+
+    @cached_property
+    def signatures(self) -> tuple[Signature, ...]:
+        """How the numbers of each criterion were made, in the order of the criteria."""
+        return self._signatures or tuple(Signature.of(criterion.metric) for criterion in self.criteria)
 
     @property
     def rows(self) -> Rows:
@@ -118,7 +133,11 @@ class Report:
         for index, case in enumerate(self.cases):
             if case.case_id == case_id and trial in (None, case.trial) and set_id in (None, case.set_id):
                 return CaseReport(case, tuple(self.rows_of(index)), self.criteria, self.case_verdicts[index])
-        raise KeyError(f"no case {case_id!r}" + ("" if trial is None else f" with trial {trial}"))
+        ids = [case.case_id for case in self.cases]
+        if case_id in ids:
+            raise KeyError(f"case {case_id!r} is there, but not with trial={trial!r}, set_id={set_id!r}")
+        near = get_close_matches(case_id, ids, n=1)
+        raise KeyError(f"no case {case_id!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
     def rows_of(self, index: int) -> list[Row]:
         """Return the rows of the case at an index, one for each criterion."""
@@ -148,15 +167,10 @@ class Report:
         return {name: self.select(indices) for name, indices in groups.items()}
 
     def select(self, indices: Iterable[int]) -> Report:
-        """Return the report of some of the cases."""
+        """Return the report of some of the cases; the notes, which are about all of them, stay behind."""
         chosen = list(indices)
-        columns = []
-        for column in self.columns:
-            part = Scores(column.metric)
-            for index in chosen:
-                part.append(column[index])
-            columns.append(part)
-        return Report([self.cases[index] for index in chosen], self.criteria, columns, notes=self.notes)
+        columns = [column.select(chosen) for column in self.columns]
+        return Report([self.cases[index] for index in chosen], self.criteria, columns, signatures=self.signatures)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one flat dict a row, for a data frame or a CSV file; a missing value is ``None``."""

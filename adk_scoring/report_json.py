@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import partial
 from typing import Any, Final
 
 from .criteria import Criteria, Criterion
@@ -14,6 +16,7 @@ from .matching import Match
 from .metrics import METRICS, Metric, Reply, Score, Scores
 from .model import Case
 from .report import Report
+from .signature import Signature
 
 __all__ = ["report_from_json", "report_to_json"]
 
@@ -29,11 +32,15 @@ class RecordedMetric(Metric):
         metric_name: its name in the report.
         bounds: its range.
         rising: whether higher is better.
+        recorded_needs: what it needs of a case.
+        parameters: its parameters as recorded.
     """
 
     metric_name: str
     bounds: tuple[float, float]
     rising: bool
+    recorded_needs: frozenset[str] = frozenset()
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:
@@ -50,6 +57,11 @@ class RecordedMetric(Metric):
         """The recorded direction."""
         return self.rising
 
+    @property
+    def needs(self) -> frozenset[str]:  # type: ignore[override]  # likewise
+        """The recorded needs."""
+        return self.recorded_needs
+
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Refuse: only its name is known.
 
@@ -60,32 +72,43 @@ class RecordedMetric(Metric):
 
 
 def report_to_json(report: Report) -> str:
-    """Write a report as JSON text; the same report gives the same text."""
+    """Write a report as JSON text; the same report gives the same text.
+
+    Raises:
+        ReadError: a case holds something that is no JSON, such as a date.
+        ScoringError: a value is nested too deeply.
+    """
     from .readers.records import case_to_record, record_to_line
 
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "passed": report.passed,
-        "criteria": {
-            "source": report.criteria.source,
-            "ignored": list(report.criteria.ignored),
-            "items": [_criterion_out(criterion) for criterion in report.criteria],
-        },
-        "notes": list(report.notes),
-        "cases": [
-            {
-                "case": {**case_to_record(case), "source": list(case.source)},
-                "verdict": verdict,
-                "scores": {
-                    criterion.label: _score_out(column[index])
-                    for criterion, column in zip(report.criteria, report.columns, strict=True)
-                },
-            }
-            for index, (case, verdict) in enumerate(zip(report.cases, report.case_verdicts, strict=True))
-        ],
-    }
-    return record_to_line(document)
+    try:
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "passed": report.passed,
+            "criteria": {
+                "source": report.criteria.source,
+                "ignored": list(report.criteria.ignored),
+                "items": [
+                    {**_criterion_out(criterion), "signature": signature.to_json()}
+                    for criterion, signature in zip(report.criteria, report.signatures, strict=True)
+                ],
+            },
+            "notes": list(report.notes),
+            "cases": [
+                {
+                    "case": {**case_to_record(case), "source": list(case.source)},
+                    "verdict": verdict,
+                    "scores": {
+                        criterion.label: _score_out(column[index])
+                        for criterion, column in zip(report.criteria, report.columns, strict=True)
+                    },
+                }
+                for index, (case, verdict) in enumerate(zip(report.cases, report.case_verdicts, strict=True))
+            ],
+        }
+        return record_to_line(document)
+    except RecursionError:
+        raise ScoringError("a case holds a value that is nested too deeply to be written as JSON") from None
 
 
 def report_from_json(text: str | bytes) -> Report:
@@ -109,6 +132,7 @@ def report_from_json(text: str | bytes) -> Report:
     try:
         items = tuple(_criterion_in(item) for item in document["criteria"]["items"])
         criteria = Criteria(items, document["criteria"]["source"], tuple(document["criteria"]["ignored"]))
+        signatures = [Signature(**item["signature"]) for item in document["criteria"]["items"]]
         cases: list[Case] = []
         columns = [Scores(criterion.metric) for criterion in criteria]
         for index, entry in enumerate(document["cases"]):
@@ -118,7 +142,7 @@ def report_from_json(text: str | bytes) -> Report:
             cases.append(case_from_record(record, source=(path, location), where=where))
             for criterion, column in zip(criteria, columns, strict=True):
                 column.append(_score_in(criterion.metric.name, entry["scores"][criterion.label]))
-        return Report(cases, criteria, columns, notes=document["notes"])
+        return Report(cases, criteria, columns, notes=document["notes"], signatures=signatures)
     except ReadError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -135,6 +159,7 @@ def _criterion_out(criterion: Criterion) -> dict[str, Any]:
         "per": criterion.per,
         "range": [bound if abs(bound) != float("inf") else None for bound in metric.range],
         "higher_is_better": metric.higher_is_better,
+        "needs": sorted(metric.needs),
     }
 
 
@@ -143,43 +168,55 @@ def _criterion_in(item: Mapping[str, Any]) -> Criterion:
     metric: Metric | None = None
     if make is not None:
         parameters = dict(item["parameters"])
-        if "match" in parameters:
-            parameters["match"] = Match.of(parameters["match"])
         try:
+            if "match" in parameters:
+                parameters["match"] = Match.of(parameters["match"])
             metric = make(**parameters)
         except (ConfigError, TypeError):  # a parameter that JSON cannot hold, such as a caller's function
             metric = None
     if metric is None:
         low, high = item["range"]
         bounds = (float("-inf") if low is None else low, float("inf") if high is None else high)
-        metric = RecordedMetric(item["metric"], bounds, item["higher_is_better"])
+        needs = frozenset(item.get("needs", ()))
+        metric = RecordedMetric(item["metric"], bounds, item["higher_is_better"], needs, item["parameters"])
     return Criterion(item["label"], metric, item["threshold"], item["per"])
 
 
 def metric_parameters(metric: Metric) -> dict[str, Any]:
     """Return a metric's parameters as a configuration file would write them."""
+    if isinstance(metric, RecordedMetric):
+        return dict(metric.parameters)
     if not is_dataclass(metric):
         return {}
-    named = {f.name: _plain(getattr(metric, f.name)) for f in fields(metric) if f.init}
-    named.pop("formula", None)  # the metric's name says it
-    return named
+    named = [f.name for f in fields(metric) if f.init]
+    make = METRICS.get(metric.name)
+    # What its row in METRICS already says, the metric's name says.
+    bound = {*named[: len(make.args)], *make.keywords} if isinstance(make, partial) else set()
+    return {name: _plain(getattr(metric, name)) for name in named if name not in bound}
 
 
 def _plain(value: Any) -> Any:
     """Return a parameter as JSON; what JSON cannot hold is written as its repr, for people."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Match):
+        try:
+            return value.to_json()
+        except ConfigError:  # a caller's function is a comparator
+            return repr(value)
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value), key=repr)
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if getattr(value, f.name) != _default(f)}
-    if value is None or isinstance(value, str | bool | int | float):
+    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return repr(value)
 
 
-def _default(field: Any) -> Any:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
+def _default(f: Field[Any]) -> Any:
+    return f.default_factory() if f.default_factory is not MISSING else f.default
 
 
 def _score_out(score: Score) -> dict[str, Any]:
@@ -188,6 +225,8 @@ def _score_out(score: Score) -> dict[str, Any]:
         written["label"] = score.label
     if score.counts:
         written["counts"] = dict(score.counts)
+    if score.bounds:
+        written["bounds"] = list(score.bounds)
     if score.parts:
         written["parts"] = [{"metric": part.metric, **_score_out(part)} for part in score.parts]
     return written
@@ -202,4 +241,5 @@ def _score_in(metric: str, item: Mapping[str, Any]) -> Score:
         item.get("counts", {}),
         tuple(_score_in(part["metric"], part) for part in item.get("parts", ())),
         item.get("label", ""),
+        tuple(item["bounds"]) if item.get("bounds") else None,
     )

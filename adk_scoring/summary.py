@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 from .criteria import Criteria, Criterion, Verdict
 from .metrics.base import Scores
 from .model import Case
+from .stats import Interval, clustered, t_interval, wilson
 
 __all__ = ["CaseVerdict", "CriterionSummary", "Summary", "case_verdicts", "summarise"]
 
@@ -17,12 +19,27 @@ CaseVerdict = Literal["passed", "failed", "error", "not_evaluated"]
 
 @dataclass(frozen=True, slots=True)
 class CriterionSummary:
-    """One criterion over all cases: the mean over the scored ones, and how many those are."""
+    """One criterion over all cases: the mean over the scored ones with its interval, and how many those are.
+
+    Attributes:
+        label: the criterion.
+        metric: its metric's name.
+        threshold: what each case is held against; ``None``: informational.
+        mean: over the scored cases; ``None`` where there is none.
+        interval: the mean's 95 % interval; trials of one case count as one cluster. Wilson's where every value
+            is 0 or 1, Student's elsewhere; ends are ``None`` where the data determine none.
+        scored: cases with a value.
+        skipped: cases that lack what the metric needs.
+        errors: cases that should have been scored and could not be.
+        passed: scored cases that meet the threshold.
+        failed: scored cases that do not.
+    """
 
     label: str
     metric: str
     threshold: float | None
     mean: float | None
+    interval: Interval
     scored: int
     skipped: int
     errors: int
@@ -33,6 +50,15 @@ class CriterionSummary:
     def total(self) -> int:
         """How many cases there are, scored or not."""
         return self.scored + self.skipped + self.errors
+
+    @property
+    def mean_words(self) -> str:
+        """The mean with its interval, e.g. ``0.820 [0.740, 0.890]``; ``-`` where nothing was scored."""
+        if self.mean is None:
+            return "-"
+        shown = f"{self.mean:.3f}" if abs(self.mean) < 1000 else f"{self.mean:.5g}"
+        low, high = self.interval.low, self.interval.high
+        return shown if low is None or high is None else f"{shown} [{low:.3f}, {high:.3f}]"
 
     @property
     def coverage(self) -> str:
@@ -95,7 +121,10 @@ def summarise(
     cases: Sequence[Case], criteria: Criteria, columns: Sequence[Scores], verdicts: Sequence[CaseVerdict]
 ) -> Summary:
     """Return everything in numbers: by criterion with coverage, and by case."""
-    by_criterion = tuple(_summarise(criterion, column) for criterion, column in zip(criteria, columns, strict=True))
+    clusters = [(case.set_id, case.case_id) for case in cases]
+    by_criterion = tuple(
+        _summarise(criterion, column, clusters) for criterion, column in zip(criteria, columns, strict=True)
+    )
     trials: dict[tuple[str, str], set[bool]] = {}
     for case, verdict in zip(cases, verdicts, strict=True):
         trials.setdefault((case.set_id, case.case_id), set()).add(verdict == "passed")
@@ -123,17 +152,33 @@ def _verdicts(criterion: Criterion, column: Scores) -> Iterator[Verdict]:
             yield "passed" if criterion.meets(value) else "failed"
 
 
-def _summarise(criterion: Criterion, column: Scores) -> CriterionSummary:
-    values = [value for value, status in zip(column.values, column.statuses, strict=True) if not status]
+def _summarise(criterion: Criterion, column: Scores, clusters: Sequence[tuple[str, str]]) -> CriterionSummary:
+    scored = [index for index, status in enumerate(column.statuses) if not status]
+    values = [column.values[index] for index in scored]
     verdicts = list(_verdicts(criterion, column)) if criterion.threshold is not None else []
     return CriterionSummary(
         label=criterion.label,
         metric=criterion.metric.name,
         threshold=criterion.threshold,
         mean=sum(values) / len(values) if values else None,
+        interval=_interval(values, [clusters[index] for index in scored], criterion.metric.range),
         scored=len(values),
         skipped=column.statuses.count(1),
         errors=column.statuses.count(2),
         passed=verdicts.count("passed"),
         failed=verdicts.count("failed"),
     )
+
+
+def _interval(values: Sequence[float], clusters: Sequence[tuple[str, str]], bounds: tuple[float, float]) -> Interval:
+    """Return the 95 % interval of a mean by the kind of its data."""
+    binary = all(value in (0.0, 1.0) for value in values)
+    if len(set(clusters)) < len(clusters):
+        return clustered(values, clusters, bounds=_finite(bounds), method="wilson" if binary else "t")
+    if binary:
+        return wilson(sum(values), len(values))
+    return t_interval(values, bounds=_finite(bounds))
+
+
+def _finite(bounds: tuple[float, float]) -> tuple[float, float] | None:
+    return bounds if all(map(isfinite, bounds)) else None

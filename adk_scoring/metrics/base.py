@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..evidence import Evidence
     from ..model import Case
 
-__all__ = ["Metric", "Prompt", "Reply", "Score", "Scores", "Status", "combine_turns", "score_turns"]
+__all__ = ["Metric", "Prompt", "Reply", "Score", "Scores", "Status", "combine_turns", "score_turns", "turn_scores"]
 
 Status = Literal["scored", "skipped", "error"]
 _STATUSES: Final[tuple[Status, ...]] = ("scored", "skipped", "error")
@@ -38,6 +38,7 @@ class Score:
         counts: the whole numbers behind the value, for micro-averages and resampling.
         parts: the scores it was made of: per turn, then per rubric or sentence.
         label: which part of its parent it is, e.g. ``"turn 2"`` or a rubric's id.
+        bounds: what the value would be with everything unscored at its worst and at its best, where some was.
 
     Raises:
         ValueError: value and status contradict each other, or the value is not finite.
@@ -50,6 +51,7 @@ class Score:
     counts: Mapping[str, float] = field(default_factory=dict)
     parts: tuple[Score, ...] = ()
     label: str = ""
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if self.status not in _STATUSES:
@@ -173,9 +175,17 @@ class Metric(ABC):
 def score_safely(metric: Metric, evidence: Evidence, replies: Sequence[Reply] = ()) -> Score:
     """Score one case; an exception becomes an error with its text, so that one bad case never stops the others."""
     try:
-        return metric.score(evidence, replies)
+        score = metric.score(evidence, replies)
     except Exception as error:  # whatever a metric or a caller's comparator raises belongs to this case alone
-        return Score.failed(metric.name, f"{type(error).__name__}: {error}")
+        return Score.failed(metric.name, _raised(error))
+    if not isinstance(score, Score):
+        return Score.failed(metric.name, f"{type(metric).__name__}.score gave {score!r:.60}; wanted a Score")
+    return score
+
+
+def _raised(error: Exception) -> str:
+    """Say what was raised; our own errors are written for people, of others the type matters."""
+    return str(error) if isinstance(error, ScoringError) else f"{type(error).__name__}: {error}"
 
 
 def score_turns(
@@ -206,8 +216,11 @@ def score_turns(
     failed = ""
     for index, turn in enumerate(case.turns):
         actual = turn.actual
-        problem = next((side.error for side in (actual, *turn.expected) if side is not None and side.error), None)
-        if reference and all(getattr(expected, reference) is None for expected in turn.expected):
+        problem = actual.error if actual is not None else None
+        unreadable = next((expected.error for expected in turn.expected if expected.error), None)
+        if reference and unreadable is not None:
+            scores.append(Score.failed(metric, unreadable))
+        elif reference and all(getattr(expected, reference) is None for expected in turn.expected):
             what = "expected calls" if reference == "tool_calls" else "expected response"
             scores.append(Score.skipped(metric, f"no {what}" if turn.expected else f"no reference: no {what}"))
         elif problem is not None:
@@ -215,8 +228,8 @@ def score_turns(
         elif actual is not None:
             try:
                 scores.append(measure(index))
-            except ScoringError as error:
-                scores.append(Score.failed(metric, str(error)))
+            except Exception as error:  # one bad turn leaves the others in `parts`
+                scores.append(Score.failed(metric, _raised(error)))
         elif failed:
             scores.append(Score.failed(metric, f"not reached: {failed}"))
         elif reference:
@@ -226,6 +239,15 @@ def score_turns(
         if problem is not None and not failed:
             failed = f"turn {index + 1} failed"
     return combine_turns(metric, scores)
+
+
+def turn_scores(score: Score) -> tuple[Score, ...]:
+    """Return the scores of the turns that a case's score was made of: itself where the case has one turn.
+
+    The parts of a case of one turn are not turns: they are its rubrics or sentences.
+    """
+    are_turns = all(part.label == f"turn {number}" for number, part in enumerate(score.parts, 1))
+    return score.parts if score.parts and are_turns else (score,)
 
 
 def combine_turns(metric: str, turns: Sequence[Score]) -> Score:
@@ -250,7 +272,10 @@ def combine_turns(metric: str, turns: Sequence[Score]) -> Score:
         return Score.skipped(metric, f"no turn was scored; {parts[0].label}: {parts[0].reason}", parts=parts)
     values = [part.value for part in scored if part.value is not None]
     value = sum(values) / len(values)
-    reason = f"mean of {len(scored)} of {len(parts)} turns: {', '.join(f'{v:.4g}' for v in values[:8])}"
+    turns_scored = (
+        f"{len(parts)} turns" if len(scored) == len(parts) else f"the {len(scored)} scored of {len(parts)} turns"
+    )
+    reason = f"mean of {turns_scored}: {', '.join(f'{v:.4g}' for v in values[:8])}"
     if len(values) > 8:
         reason += ", …"
     worst = min(scored, key=lambda part: part.value or 0.0)
@@ -288,7 +313,7 @@ class Scores(Sequence[Score]):
             self._own_counts[index] = score.counts
         if score.parts:
             self._parts[index] = score.parts
-        if score.reason:
+        if score.reason or score.value is not None:  # without a reason a value counts as appended plainly
             self._reasons[index] = score.reason
 
     def append_plain(self, value: float, counts: Sequence[int]) -> None:
@@ -313,6 +338,23 @@ class Scores(Sequence[Score]):
             for index, item in others.items():
                 mine[start + index] = item  # type: ignore[assignment]  # three dicts of three value types
 
+    def select(self, indices: Iterable[int]) -> Scores:
+        """Return the column of some of the cases."""
+        chosen = Scores(self.metric)
+        for new, index in enumerate(indices):
+            chosen.values.append(self.values[index])
+            chosen.statuses.append(self.statuses[index])
+            for column, mine in zip(chosen._counts, self._counts, strict=True):
+                column.append(mine[index])
+            for kept, source in (
+                (chosen._reasons, self._reasons),
+                (chosen._parts, self._parts),
+                (chosen._own_counts, self._own_counts),
+            ):
+                if index in source:
+                    kept[new] = source[index]  # type: ignore[assignment]  # three dicts of three value types
+        return chosen
+
     def has_parts(self, index: int) -> bool:
         """Whether a score is made of others, told without making it."""
         return index in self._parts
@@ -333,17 +375,12 @@ class Scores(Sequence[Score]):
         index %= len(self)
         status = _STATUSES[self.statuses[index]]
         value = self.values[index] if status == "scored" else None
-        counts = self._own_counts.get(index)
+        counts = self._own_counts.get(index, {})
         reason = self._reasons.get(index, "")
-        if counts is None:
-            plain = value is not None and self._counts
-            counts = (
-                {n: column[index] for n, column in zip(self.metric.count_names, self._counts, strict=True)}
-                if plain
-                else {}
-            )
-            if plain and not reason and value is not None:
-                reason = self.metric.explain(value, counts)
+        if value is not None and index not in self._reasons:  # appended plainly
+            names = self.metric.count_names
+            counts = {name: column[index] for name, column in zip(names, self._counts, strict=True)}
+            reason = self.metric.explain(value, counts)
         return Score(self.metric.name, value, status, reason, counts, self._parts.get(index, ()))
 
     def __iter__(self) -> Iterator[Score]:

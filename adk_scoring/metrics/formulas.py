@@ -89,7 +89,7 @@ FORMULAS: Final[Mapping[str, Formula]] = {
         _exact,
         lambda a: (sum(mask >> i & 1 for i, mask in enumerate(a.masks)), a.n, a.m),
         ("in_place", "made", "expected"),
-        "{in_place} calls stand where they are expected; {made} made, {expected} expected",
+        "{in_place} of {expected} expected calls at their place; {made} made",
     ),
     "trajectory_in_order_match": Formula(
         _in_order, lambda a: (a.l, a.m), ("in_order", "expected"), "{in_order} of {expected} expected calls in order"

@@ -91,8 +91,11 @@ class AdkTrajectory(Metric):
             raise ConfigError(f"match_type {given!r}; wanted one of {', '.join(_ADK_FORMULAS)}")
         if not isinstance(self.ignore_args, bool):
             raise ConfigError(f"ignore_args {self.ignore_args!r}; wanted true or false")
+        names: Any = self.ignore_tools
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+            raise ConfigError(f"ignore_tools {names!r}; wanted a list of names")
         object.__setattr__(self, "match_type", spelled)
-        object.__setattr__(self, "ignore_tools", tuple(self.ignore_tools))
+        object.__setattr__(self, "ignore_tools", tuple(names))
 
     @property
     def formula(self) -> str:

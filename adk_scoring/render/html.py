@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import MatchError
 from .text import one_line
-from .words import number, picture, threshold_words, total_words
+from .words import alignment_words, never_scored_words, number, picture, total_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,9 +42,9 @@ def report_html(report: Report) -> str:
         rows.append(
             (
                 entry.label,
-                number(entry.mean),
+                entry.mean_words,
                 entry.coverage,
-                threshold_words(entry, criterion.metric.higher_is_better),
+                criterion.wanted,
                 "-" if entry.threshold is None else f"{entry.passed}/{entry.scored}",
             )
         )
@@ -66,7 +66,7 @@ def report_html(report: Report) -> str:
     if len(shown) > _FAILURES_SHOWN:
         parts.append("<p>… more failures: <code>report.failures()</code></p>")
     notes = [
-        *(f"{label}: scored in no case" for label in summary.never_scored),
+        *never_scored_words(report),
         *report.criteria.ignored,
         *report.notes,
     ]
@@ -113,8 +113,7 @@ def case_html(report: CaseReport) -> str:
 def alignment_html(alignment: Alignment) -> str:
     """Write an alignment as two columns, expected and made; the rows that differ are coloured."""
     rows = picture(alignment)
-    a = alignment
-    head = f"<p>{a.n} calls made, {a.m} expected: {a.k} match, {a.l} of them in order</p>"
+    head = f"<p>{alignment_words(alignment)}</p>"
     return head + _table(
         ("", "expected", "made", ""),
         [(row.mark, row.expected, row.made, row.note) for row in rows],

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 from ..errors import MatchError
-from .words import call_words, number, picture, threshold_words, total_words
+from .words import (
+    alignment_words,
+    call_words,
+    never_scored_words,
+    number,
+    picture,
+    plain,
+    total_words,
+)
 
 if TYPE_CHECKING:
     from ..alignment import Alignment
     from ..failures import Failure
     from ..report import CaseReport, Report
 
-__all__ = ["alignment_text", "case_text", "report_text", "table"]
+__all__ = ["alignment_text", "case_text", "report_text", "sets_text", "table"]
 
 _FAILURES_SHOWN = 20
+_WIDTH = 120
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> str:
@@ -28,6 +37,7 @@ def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: s
         right: the columns that are aligned to the right.
         indent: stands before each line.
     """
+    rows = [[plain(text) for text in row] for row in rows]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -41,34 +51,63 @@ def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: s
 
 def cells(text: str) -> int:
     """Return how many cells of a terminal a text takes."""
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    if text.isascii():
+        return len(text)
+    return sum(0 if category(c) in _NO_WIDTH else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+_NO_WIDTH = ("Mn", "Me", "Cf")
 
 
 def one_line(text: str, width: int = 100) -> str:
-    """Put a text on one line and shorten it; control characters are shown, not obeyed."""
-    flat = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    """Put a text on one line and shorten it; what a terminal would obey is shown, not obeyed."""
+    flat = plain(" ".join(text.split()))
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
 def report_text(report: Report) -> str:
     """Write a report: the outcome, a table of criteria with coverage, the failures with their reasons."""
+    return _lines([*_outcome(report), *_failures(report), *_notes(report)])
+
+
+def sets_text(report: Report) -> str:
+    """Write a report for each eval set, and the total behind them; a report of one set as `report_text` does."""
+    sets = report.by("set_id")
+    if len(sets) == 1:
+        return report_text(report)
+    lines = []
+    for name, part in sets.items():
+        lines += [f"=== {name or '(no set)'}", *_outcome(part), *_failures(part), ""]
+    return _lines([*lines, f"=== total of {len(sets)} sets", *_outcome(report), *_notes(report)])
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "\n".join(map(plain, lines))
+
+
+def _outcome(report: Report) -> list[str]:
     summary = report.summary
-    lines = [total_words(summary, report.passed), f"criteria: {report.criteria.source}"]
     rows = [("criterion", "mean", "scored", "wanted", "passed")]
     for entry, criterion in zip(summary.criteria, report.criteria, strict=True):
         rows.append(
             (
                 entry.label,
-                number(entry.mean),
+                entry.mean_words,
                 entry.coverage,
-                threshold_words(entry, criterion.metric.higher_is_better),
+                criterion.wanted,
                 "-" if entry.threshold is None else f"{entry.passed}/{entry.scored}",
             )
         )
-    lines += ["", table(rows, right=(1,), indent="  ")]
-    lines += [f"  {label}: scored in no case, so the report is not passed" for label in summary.never_scored]
+    lines = [total_words(summary, report.passed), f"criteria: {report.criteria.source}"]
+    lines += ["", *table(rows, right=(1,), indent="  ").split("\n")]
+    lines += [f"  {words}" for words in never_scored_words(report)]
     if summary.flaky:
         lines.append(f"flaky (passed in some trials only): {', '.join(summary.flaky)}")
+    return lines
+
+
+def _failures(report: Report) -> list[str]:
+    lines: list[str] = []
     shown = list(islice(report.iter_failures(), _FAILURES_SHOWN + 1))
     before: Failure | None = None
     for failure in shown[:_FAILURES_SHOWN]:
@@ -76,26 +115,37 @@ def report_text(report: Report) -> str:
         before = failure
     if len(shown) > _FAILURES_SHOWN:
         lines += ["", f"… more failures: report.failures() has all, report.case({shown[-1].row.case_id!r}).show() one"]
-    lines += [f"note: {note}" for note in (*report.criteria.ignored, *report.notes)]
-    return "\n".join(lines)
+    return lines
+
+
+def _notes(report: Report) -> list[str]:
+    return [f"note: {note}" for note in (*report.criteria.ignored, *report.notes)]
 
 
 def _failure_lines(failure: Failure, before: Failure | None) -> list[str]:
     """Write one failure; what the failure before it said of the same turn is not said again."""
     row = failure.row
-    name = row.case_id + (f" (trial {row.trial})" if row.trial else "")
-    same_case = before is not None and (before.row.case_id, before.row.trial) == (row.case_id, row.trial)
-    lines = (
-        []
-        if same_case
-        else ["", f"{name}" + (f"  at {': '.join(filter(None, failure.source))}" if any(failure.source) else "")]
+    lines = []
+    same_case = before is not None and (before.row.set_id, before.row.case_id, before.row.trial) == (
+        row.set_id,
+        row.case_id,
+        row.trial,
     )
+    if not same_case:
+        name = row.case_id + (f" (trial {row.trial})" if row.trial else "")
+        lines += ["", name + (f"  at {': '.join(filter(None, failure.source))}" if any(failure.source) else "")]
     if row.score.status == "error":
         return [*lines, f"  ERROR   {row.label}: {one_line(row.score.reason, 300)}"]
     lines.append(f"  FAILED  {row.label} = {number(row.score.value)}: {one_line(row.score.reason, 300)}")
-    if before is None or not same_case or (before.expected, before.actual) != (failure.expected, failure.actual):
-        lines += [f"    expected: {one_line(failure.expected)}", f"    actual:   {one_line(failure.actual)}"]
+    said = (before.turn, before.expected, before.actual) if before is not None and same_case else None
+    if said != (failure.turn, failure.expected, failure.actual):
+        several = row.score.parts and row.score.parts[0].label == "turn 1"
+        turn = f"turn {failure.turn + 1} " if several else ""
+        lines.append(f"    {turn}expected: {one_line(failure.expected)}")
+        lines.append(f"    {turn}actual:   {one_line(failure.actual)}")
         lines += [f"      {one_line(difference, 160)}" for difference in failure.differences[:10]]
+        if len(failure.differences) > 10:
+            lines.append(f"      … {len(failure.differences) - 10} more differences")
     return lines
 
 
@@ -108,14 +158,14 @@ def case_text(report: CaseReport) -> str:
         lines.append(f"at {where}")
     rows = []
     for row in report.rows:
-        wanted = "" if row.threshold is None else f"wanted {row.threshold:g}"
+        wanted = "" if row.threshold is None else f"wanted {report.criteria[row.label].wanted}"
         rows.append((row.verdict, row.label, number(row.score.value), wanted, one_line(row.score.reason, 200)))
-    lines += [table(rows, right=(2,), indent="  ")] if rows else []
+    lines += table(rows, right=(2,), indent="  ").split("\n")
     for index, turn in enumerate(case.turns, 1):
         said = next((side.user_text for side in (turn.actual, *turn.expected) if side and side.user_text), "")
         lines += ["", f"turn {index}: {one_line(said)}"]
         lines += [f"  {line}" for line in _turn_lines(report, index - 1)]
-    return "\n".join(lines)
+    return _lines(lines)
 
 
 def _turn_lines(report: CaseReport, turn: int) -> list[str]:
@@ -129,7 +179,7 @@ def _turn_lines(report: CaseReport, turn: int) -> list[str]:
         expected, alignment = None, None
         lines.append(f"the calls cannot be compared: {error}")
     if alignment is not None:
-        lines += alignment_text(alignment).splitlines()
+        lines += alignment_text(alignment).split("\n")
     elif actual.tool_calls:
         lines.append("calls made, none compared: " + ", ".join(map(call_words, actual.tool_calls)))
     if expected is not None and expected.response is not None:
@@ -139,11 +189,25 @@ def _turn_lines(report: CaseReport, turn: int) -> list[str]:
 
 
 def alignment_text(alignment: Alignment) -> str:
-    """Write an alignment as two columns, expected and made, with what differs beside each pair."""
-    a = alignment
-    head = f"{a.n} calls made, {a.m} expected: {a.k} match, {a.l} of them in order"
-    rows = picture(a)
+    """Write an alignment as two columns, expected and made, with what differs beside each pair.
+
+    Where that would not fit a usual terminal, what differs stands on a line of its own.
+    """
+    head = alignment_words(alignment)
+    rows = picture(alignment)
     if not rows:
         return head
     body = [("", "expected", "made", ""), *((row.mark, row.expected, row.made, row.note) for row in rows)]
-    return "\n".join((head, table(body, indent="  ")))
+    wide = table(body, indent="  ")
+    if max(map(cells, wide.splitlines())) <= _WIDTH:
+        return f"{head}\n{wide}"
+    lines = table([row[:3] for row in body], indent="  ").splitlines()
+    if max(map(cells, lines)) > _WIDTH:  # even two calls side by side are too wide
+        lines = ["     expected / made"]
+        for row in rows:
+            sides = dict.fromkeys(filter(None, (row.expected, row.made)))
+            lines.append("\n".join(f"  {mark}  {side}" for mark, side in zip((row.mark, " "), sides, strict=False)))
+    noted = [lines[0]]
+    for line, row in zip(lines[1:], rows, strict=True):
+        noted += [line, *([f"       {row.note}"] if row.note else [])]
+    return "\n".join((head, *noted))

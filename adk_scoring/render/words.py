@@ -10,9 +10,20 @@ from ..matching import show_json
 if TYPE_CHECKING:
     from ..alignment import Alignment
     from ..model import ToolCall
-    from ..summary import CriterionSummary, Summary
+    from ..report import Report
+    from ..summary import Summary
 
-__all__ = ["PictureRow", "call_words", "difference_words", "number", "picture", "threshold_words", "total_words"]
+__all__ = [
+    "PictureRow",
+    "alignment_words",
+    "call_words",
+    "difference_words",
+    "never_scored_words",
+    "number",
+    "picture",
+    "plain",
+    "total_words",
+]
 
 Mark = Literal["=", "~", "-", "+", "!"]
 
@@ -38,15 +49,18 @@ class PictureRow:
 def picture(alignment: Alignment) -> list[PictureRow]:
     """Return the rows of an alignment's picture: both lists in their order, matched calls side by side."""
     in_order = alignment.in_order_pairs
-    used_made, used_expected = {i for i, _ in in_order}, {j for _, j in in_order}
-    # A maximum matching need not hold the calls that match in order; only what it says of the others is shown.
-    moved = {i: j for i, j in alignment.pairs if i not in used_made and j not in used_expected}
+    moved = _moved(alignment)
     came_from = {j: i for i, j in moved.items()}
-    near = {mismatch.expected_index: mismatch for mismatch in alignment.mismatches}
+    settled = {i for i, _ in in_order} | moved.keys(), {j for _, j in in_order} | came_from.keys()
+    near = {
+        mismatch.expected_index: mismatch
+        for mismatch in alignment.mismatches
+        if mismatch.actual_index not in settled[0] and mismatch.expected_index not in settled[1]
+    }
     beside = list(in_order)
-    for mismatch in alignment.mismatches:
+    for mismatch in near.values():
         i, j = mismatch.actual_index, mismatch.expected_index
-        if i not in used_made and j not in used_expected and all((a < i) == (b < j) for a, b in beside):
+        if all((a < i) == (b < j) for a, b in beside):
             beside.append((i, j))
 
     rows: list[PictureRow] = []
@@ -79,14 +93,40 @@ def picture(alignment: Alignment) -> list[PictureRow]:
     return rows
 
 
+def _moved(alignment: Alignment) -> dict[int, int]:
+    """Pair the calls that match, but are not among those in order: actual index -> expected index.
+
+    What a maximum matching says of them goes first; it may pair others where a call stands twice.
+    """
+    made = set(range(alignment.n)) - {i for i, _ in alignment.in_order_pairs}
+    wanted = set(range(alignment.m)) - {j for _, j in alignment.in_order_pairs}
+    moved: dict[int, int] = {}
+    others = ((i, j) for i in sorted(made) for j in sorted(wanted) if alignment.masks[i] >> j & 1)
+    for i, j in (*alignment.pairs, *others):
+        if i in made and j in wanted:
+            moved[i] = j
+            made.remove(i)
+            wanted.remove(j)
+    return moved
+
+
+def alignment_words(alignment: Alignment) -> str:
+    """Write the numbers of an alignment in one line."""
+    a = alignment
+    made = f"{a.n} call{'' if a.n == 1 else 's'} made, {a.m} expected"
+    return f"{made}: {a.k} match, {a.l} of them in order"
+
+
 def difference_words(alignment: Alignment) -> tuple[str, ...]:
     """Say each thing that differs between the calls made and the calls expected, in the order of the picture."""
-    # A call that was made out of order has a row on each side; the side that was made says it.
-    return tuple(
-        f"{row.made or row.expected}: {row.note}"
-        for row in picture(alignment)
-        if row.mark != "=" and (row.mark != "!" or row.made)
-    )
+    said = []
+    for row in picture(alignment):
+        if row.mark == "~":
+            said.append(f"{row.made.partition('(')[0]}: {row.note}")
+        # A call that was made out of order has a row on each side; the side that was made says it.
+        elif row.mark in "-+" or (row.mark == "!" and row.made):
+            said.append(f"{row.made or row.expected}: {row.note}")
+    return tuple(said)
 
 
 def call_words(call: ToolCall, width: int = 60) -> str:
@@ -96,12 +136,29 @@ def call_words(call: ToolCall, width: int = 60) -> str:
     >>> call_words(ToolCall("book", {"seat": "3A", "paid": True}))
     'book(seat="3A", paid=true)'
     """
-    if call.args is None:
-        return f"{call.name}(unknown arguments)"
-    shown = ", ".join(f"{key}={show_json(value, 30)}" for key, value in call.args.items())
+    shown = "unknown arguments"
+    if call.args is not None:
+        shown = ", ".join(f"{key}={show_json(value, 30)}" for key, value in call.args.items())
     if len(shown) > width:
         shown = shown[: width - 1] + "…"
     return f"{call.name or '(no name)'}({shown})"
+
+
+def plain(text: str) -> str:
+    r"""Put a text on one line that is safe to print: what a terminal would obey is shown as an escape.
+
+    >>> print(plain("a\x1b[31mb" + chr(10) + "晴"))
+    a\x1b[31mb 晴
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in _JOINERS else " " if c.isspace() else c.encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+_JOINERS = "\u200c\u200d"  # Persian, Indic scripts and emoji need them
 
 
 def number(value: float | None) -> str:
@@ -109,11 +166,14 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}" if abs(value) < 1000 else f"{value:.5g}"
 
 
-def threshold_words(criterion: CriterionSummary, higher_is_better: bool) -> str:
-    """Write what a criterion asks for."""
-    if criterion.threshold is None:
-        return "informational"
-    return f"{'>=' if higher_is_better else '<='} {criterion.threshold:g}"
+def never_scored_words(report: Report) -> list[str]:
+    """Say which criteria were scored in no case, and why not in the first one."""
+    return [
+        f"{criterion.label} was scored in no case, so the report is not passed; "
+        f"{report.cases[0].case_id}: {column[0].reason or column[0].status}"
+        for criterion, column in zip(report.criteria, report.columns, strict=True)
+        if criterion.label in report.summary.never_scored
+    ]
 
 
 def total_words(summary: Summary, passed: bool) -> str:
