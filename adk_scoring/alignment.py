@@ -100,6 +100,16 @@ class Alignment:
         return self.n == self.m and all(mask >> i & 1 for i, mask in enumerate(self.masks))
 
     @property
+    def in_place(self) -> int:
+        """How many calls match the expected call at their own place."""
+        return sum(mask >> i & 1 for i, mask in enumerate(self.masks))
+
+    @property
+    def known(self) -> int:
+        """How many calls made match any expected call."""
+        return sum(map(bool, self.masks))
+
+    @property
     def same_set(self) -> bool:
         """Whether the distinct calls made are the distinct calls expected, however often and in any order."""
         seen = 0
@@ -145,7 +155,7 @@ class Alignment:
                     free ^= hit & -hit
                     found.append((i, (hit & -hit).bit_length() - 1))
             return tuple(found)
-        for made, wanted in self._by_name():
+        for made, wanted in self.by_name():
             # Digits of one number, so that no amount of a lower wish outweighs a higher one.
             base = len(wanted) + 1
             most = min(len(made), len(wanted)) + 1
@@ -160,7 +170,7 @@ class Alignment:
             found += [(made[a], wanted[b]) for a, b in best_assignment(weights) if weights[a][b]]
         return tuple(sorted(found))
 
-    def _by_name(self) -> Iterator[tuple[list[int], list[int]]]:
+    def by_name(self) -> Iterator[tuple[list[int], list[int]]]:
         """Return for each tool that was both called and expected the indices of its calls on both sides."""
         by_name: dict[str, tuple[list[int], list[int]]] = {}
         for i, call in enumerate(self.actual):
@@ -206,7 +216,7 @@ class Alignment:
     def mismatches(self) -> tuple[Mismatch, ...]:
         """Each missing call beside the closest extra call of the same tool, where there is one."""
         extra, missing, found = set(self.extra), set(self.missing), []
-        for made, wanted in self._by_name():
+        for made, wanted in self.by_name():
             made, wanted = [i for i in made if i in extra], [j for j in wanted if j in missing]
             differ = [[tuple(self.match.differences(self.actual[i], self.expected[j])) for j in wanted] for i in made]
             most = max((len(d) for row in differ for d in row), default=0) + 1

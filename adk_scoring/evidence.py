@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import overload
 
 from .alignment import Alignment
 from .matching import Match
-from .model import Case
+from .model import Case, ToolCall
 from .text import Tokenizer, normalize
 from .text_pairs import TextPairs
 
@@ -37,6 +37,11 @@ class Evidence:
         """Wrap a case; evidence stays as it is."""
         return case if isinstance(case, Evidence) else cls(case)
 
+    def made(self, turn: int) -> tuple[ToolCall, ...]:
+        """Return the calls that were made in a turn; a recorded run that says nothing about calls made none."""
+        actual = self.case.turns[turn].actual
+        return (actual.tool_calls if actual else None) or ()
+
     def aligned(self, turn: int, match: Match) -> tuple[int, Alignment]:
         """Return the alternative that was chosen for a turn, and the alignment with it.
 
@@ -49,8 +54,7 @@ class Evidence:
         key = (turn, id(match))
         found = self._aligned.get(key)
         if found is None:
-            actual = self.case.turns[turn].actual
-            calls = (actual.tool_calls if actual else None) or ()
+            calls = self.made(turn)
             best: tuple[tuple[float, float], int, Alignment] | None = None
             for index, expected in enumerate(self.case.turns[turn].expected):
                 if expected.tool_calls is None:
@@ -82,6 +86,7 @@ class Evidences(Sequence[Evidence]):
     def __init__(self, evidences: Iterable[Evidence]) -> None:
         self._evidences = list(evidences)
         self._pairs: dict[tuple[bool, Tokenizer], TextPairs] = {}
+        self._alignments: dict[int, tuple[Match, list[Alignment | None]]] = {}
 
     @classmethod
     def of(cls, evidences: Iterable[Evidence]) -> Evidences:
@@ -98,6 +103,16 @@ class Evidences(Sequence[Evidence]):
 
     def __len__(self) -> int:
         return len(self._evidences)
+
+    def __iter__(self) -> Iterator[Evidence]:
+        return iter(self._evidences)
+
+    def alignments(self, match: Match) -> list[Alignment | None]:
+        """Return the alignment of each case of one turn with one expectation; ``None`` where there is more to say."""
+        known = self._alignments.get(id(match))
+        if known is None:
+            known = self._alignments[id(match)] = match, [_plain_alignment(e, match) for e in self._evidences]
+        return known[1]
 
     @cached_property
     def answers(self) -> tuple[frozenset[int], list[str], list[str]]:
@@ -130,3 +145,16 @@ class Evidences(Sequence[Evidence]):
             _, actual, expected = self.answers
             self._pairs[key] = TextPairs(actual, expected, stemmer=stemmer, tokenizer=tokenizer)
         return self._pairs[key]
+
+
+def _plain_alignment(evidence: Evidence, match: Match) -> Alignment | None:
+    case = evidence.case
+    if case.error is not None or len(case.turns) != 1 or len(case.turns[0].expected) != 1:
+        return None
+    actual, (expected,) = case.turns[0].actual, case.turns[0].expected
+    if actual is None or actual.error is not None or expected.error is not None or expected.tool_calls is None:
+        return None
+    try:
+        return evidence.aligned(0, match)[1]
+    except Exception:  # what is wrong is said in words by whoever scores the case by itself
+        return None

@@ -7,6 +7,7 @@ common subsequence. Where nothing else is said, no call made and none expected g
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from ..alignment import Alignment, align, as_calls
@@ -34,8 +35,7 @@ class Formula(NamedTuple):
     """A trajectory metric: its value and its counts from an alignment, and the counts in words."""
 
     value: Callable[[Alignment], float]
-    counts: Callable[[Alignment], tuple[int, ...]]
-    count_names: tuple[str, ...]
+    counts: Mapping[str, Callable[[Alignment], int]]
     words: str
 
 
@@ -84,57 +84,57 @@ def _call_count(a: Alignment) -> float:
     return min(a.n, a.m) / max(a.n, a.m) if a.n or a.m else 1.0
 
 
+_MADE, _EXPECTED, _MATCHED, _IN_ORDER = attrgetter("n"), attrgetter("m"), attrgetter("k"), attrgetter("l")
+
 FORMULAS: Final[Mapping[str, Formula]] = {
     "trajectory_exact_match": Formula(
         _exact,
-        lambda a: (sum(mask >> i & 1 for i, mask in enumerate(a.masks)), a.n, a.m),
-        ("in_place", "made", "expected"),
+        {"in_place": attrgetter("in_place"), "made": _MADE, "expected": _EXPECTED},
         "{in_place} of {expected} expected calls at their place; {made} made",
     ),
     "trajectory_in_order_match": Formula(
-        _in_order, lambda a: (a.l, a.m), ("in_order", "expected"), "{in_order} of {expected} expected calls in order"
+        _in_order,
+        {"in_order": _IN_ORDER, "expected": _EXPECTED},
+        "{in_order} of {expected} expected calls in order",
     ),
     "trajectory_any_order_match": Formula(
-        _any_order, lambda a: (a.k, a.m), ("matched", "expected"), "{matched} of {expected} expected calls were made"
+        _any_order,
+        {"matched": _MATCHED, "expected": _EXPECTED},
+        "{matched} of {expected} expected calls were made",
     ),
     "trajectory_unordered_match": Formula(
         _unordered,
-        lambda a: (a.k, a.n, a.m),
-        ("matched", "made", "expected"),
+        {"matched": _MATCHED, "made": _MADE, "expected": _EXPECTED},
         "{matched} calls match; {made} made, {expected} expected",
     ),
     "trajectory_ordered_subset": Formula(
         _ordered_subset,
-        lambda a: (a.l, a.m),
-        ("in_order", "expected"),
+        {"in_order": _IN_ORDER, "expected": _EXPECTED},
         "{in_order} of {expected} expected calls in order",
     ),
     "trajectory_precision": Formula(
-        _precision, lambda a: (a.k, a.n), ("matched", "made"), "{matched} of {made} calls made were expected"
+        _precision, {"matched": _MATCHED, "made": _MADE}, "{matched} of {made} calls made were expected"
     ),
     "trajectory_recall": Formula(
-        _recall, lambda a: (a.k, a.m), ("matched", "expected"), "{matched} of {expected} expected calls were made"
+        _recall, {"matched": _MATCHED, "expected": _EXPECTED}, "{matched} of {expected} expected calls were made"
     ),
     "trajectory_f1": Formula(
         _f1,
-        lambda a: (a.k, a.n, a.m),
-        ("matched", "made", "expected"),
+        {"matched": _MATCHED, "made": _MADE, "expected": _EXPECTED},
         "{matched} calls match; precision {matched}/{made}, recall {matched}/{expected}",
     ),
     "trajectory_edit_similarity": Formula(
         _edit_similarity,
-        lambda a: (a.edit_distance, a.n, a.m),
-        ("edits", "made", "expected"),
+        {"edits": attrgetter("edit_distance"), "made": _MADE, "expected": _EXPECTED},
         "{edits} calls to insert, delete or replace; {made} made, {expected} expected",
     ),
     "trajectory_set_match": Formula(
         _set,
-        lambda a: (sum(map(bool, a.masks)), a.n, a.m),
-        ("known", "made", "expected"),
+        {"known": attrgetter("known"), "made": _MADE, "expected": _EXPECTED},
         "{known} of {made} calls made are among the {expected} expected; repeats and order are free",
     ),
     "call_count_match": Formula(
-        _call_count, lambda a: (a.n, a.m), ("made", "expected"), "{made} calls made, {expected} expected"
+        _call_count, {"made": _MADE, "expected": _EXPECTED}, "{made} calls made, {expected} expected"
     ),
 }
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from ..errors import ConfigError
-from ..evidence import Evidence
+from ..evidence import Evidence, Evidences
 from ..matching import DEFAULT_MATCH, Match
 from ..model import Case
 from .base import Metric, Reply, Score, Scores, score_safely, score_turns
@@ -46,7 +46,7 @@ class TrajectoryMetric(Metric):
     @property
     def count_names(self) -> tuple[str, ...]:
         """The counts behind the formula."""
-        return FORMULAS[self.formula].count_names
+        return tuple(FORMULAS[self.formula].counts)
 
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Score one case: the mean over its turns that have an expectation about calls."""
@@ -110,7 +110,7 @@ class AdkTrajectory(Metric):
     @property
     def count_names(self) -> tuple[str, ...]:
         """The counts behind the formula."""
-        return FORMULAS[self.formula].count_names
+        return tuple(FORMULAS[self.formula].counts)
 
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Score one case: the mean over its turns that have an expectation about calls."""
@@ -153,7 +153,7 @@ def _score(metric: str, formula_id: str, match: Match, evidence: Evidence) -> Sc
 
     def measure(turn: int) -> Score:
         chosen, alignment = evidence.aligned(turn, match)
-        counts = dict(zip(formula.count_names, formula.counts(alignment), strict=True))
+        counts = {name: count(alignment) for name, count in formula.counts.items()}
         value = formula.value(alignment)
         reason = _explain(formula_id, value, counts)
         alternatives = len(evidence.case.turns[turn].expected)
@@ -165,22 +165,14 @@ def _score(metric: str, formula_id: str, match: Match, evidence: Evidence) -> Sc
 
 
 def _score_many(metric: Metric, formula_id: str, match: Match, evidences: Iterable[Evidence]) -> Scores:
+    chunk = Evidences.of(evidences)
     scores = Scores(metric)
-    value, counts, *_ = FORMULAS[formula_id]
-    for evidence in evidences:
-        case = evidence.case
-        turns = case.turns
-        if len(turns) == 1 and len(turns[0].expected) == 1 and case.error is None:
-            actual, (expected,) = turns[0].actual, turns[0].expected
-            if actual is not None and actual.error is expected.error is None and expected.tool_calls is not None:
-                try:
-                    alignment = evidence.aligned(0, match)[1]
-                except Exception:  # told in words by the long way below
-                    scores.append(score_safely(metric, evidence))
-                else:
-                    scores.append_plain(value(alignment), counts(alignment))
-                continue
-        scores.append(score_safely(metric, evidence))
+    value, counts, _ = FORMULAS[formula_id]
+    for evidence, alignment in zip(chunk, chunk.alignments(match), strict=True):
+        if alignment is None:
+            scores.append(score_safely(metric, evidence))
+        else:
+            scores.append_plain(value(alignment), [count(alignment) for count in counts.values()])
     return scores
 
 
