@@ -488,3 +488,32 @@ def test_google_genai_is_imported_only_when_something_is_asked() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  # our own code
     assert shown.stdout.strip() == "False"
+
+
+def test_two_runs_in_one_loop_share_a_judge() -> None:
+    with GeminiServer(lambda request: Answer(text(GOOD).body, delay=0.05)) as server:
+        asked = judge(server, concurrency=4)
+
+        async def both() -> list[Reply]:
+            short, long = await asyncio.gather(
+                ask_all([prompt("a")], asked), ask_all([prompt(f"b {i}") for i in range(12)], asked)
+            )
+            return short + long
+
+        assert {reply.error for reply in asyncio.run(both())} == {None}
+    gc.collect()
+
+
+def test_a_prompt_that_no_request_can_be_made_of() -> None:
+    with GeminiServer() as server:
+        bad, good = asyncio.run(ask_all([prompt("good 1", schema="{"), prompt("good 2")], judge(server)))
+    assert (bad.error or "").startswith("failed: no request can be made of the prompt: ")
+    assert good.error is None
+    assert len(server.requests) == 1
+
+
+def test_what_nobody_thought_of_is_told_and_not_tried_again() -> None:
+    from adk_scoring.judges.gemini import _failure_of
+
+    failure = _failure_of(RuntimeError("odd\n thing"), 1.0)
+    assert (failure.reason, failure.wait, failure.fatal) == ("failed: RuntimeError: odd thing", None, False)

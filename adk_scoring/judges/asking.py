@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from ..errors import ConfigError, JudgeError
@@ -40,6 +40,7 @@ class Progress:
         asked: questions the judge was asked.
         reused: questions answered by the store.
         failed: questions without a usable answer.
+        usage: what the asking cost so far, by kind of token; what the store answered costs nothing.
     """
 
     done: int
@@ -47,6 +48,7 @@ class Progress:
     asked: int = 0
     reused: int = 0
     failed: int = 0
+    usage: Mapping[str, int] = field(default_factory=dict)
 
 
 async def ask_all(
@@ -167,7 +169,7 @@ async def _drive(
     async def worker(report: Callable[[Progress], object]) -> None:
         for index, item in remaining:
             results[index] = await one(run, item)
-            report(Progress(len(results), len(items), run.asked, run.reused, run.failed))
+            report(Progress(len(results), len(items), run.asked, run.reused, run.failed, dict(run.usage)))
 
     connections = judge if isinstance(judge, AbstractAsyncContextManager) else nullcontext()
     with _reporter(progress) as report:
@@ -188,6 +190,7 @@ class _Run:
         self._stopped = ""
         self._replies: dict[str, asyncio.Future[Reply]] = {}
         self.asked = self.reused = self.failed = 0
+        self.usage: Mapping[str, int] = {}
 
     async def answers(self, prompts: Sequence[Prompt], check: Check | None) -> list[Reply]:
         keys = [verdict_key(self._judge.name, self._sampling, prompt) for prompt in prompts]
@@ -219,6 +222,7 @@ class _Run:
             return Reply("", error=f"replay: {what} in {self._store.path}; run once with mode='resume'")
         async with self._slots:
             reply = await self._ask(prompt, check)
+        self.usage = _sum_of(self.usage, reply.usage) or {}
         if self._store is not None and reply.error is None:
             self._store.put(key, reply, judge=self._judge.name, sampling=self._sampling, prompt=prompt)
         return reply

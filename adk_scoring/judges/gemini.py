@@ -59,7 +59,7 @@ class GeminiJudge:
     are looked up when the first question is asked: with a full `VerdictStore` no key is needed.
 
     A status of 400, 401, 403 or 404 stops the run (`JudgeError`), for every further question would fail the same way;
-    a 400 after a good answer, or about too many tokens, is an error of its question alone.
+    a 400 after a good answer, or about a text that is too long, is an error of its question alone.
 
     `ask` opens a connection and closes it again; within ``async with judge:`` it stays open. It may be used from one
     event loop after another.
@@ -208,13 +208,17 @@ class GeminiJudge:
         if seconds <= 0:
             return Reply("", error=f"deadline: the {self.deadline:g} s of the run are over"), None
         try:
+            config = self._config(prompt, limit)
+        except Exception as error:  # the schema, say: the settings themselves were looked at with the client
+            return Reply("", error=f"failed: no request can be made of the prompt: {error}"), None
+        try:
             async with asyncio.timeout(seconds):
                 response = await client.aio.models.generate_content(
-                    model=self.name, contents=_sendable(prompt.content), config=self._config(prompt, limit)
+                    model=self.name, contents=_sendable(prompt.content), config=config
                 )
         except Exception as error:
             failure = _failure_of(error, seconds)
-            own_fault = failure.status == 400 and (session.answered or "token" in failure.reason)
+            own_fault = failure.status == 400 and (session.answered or "exceeds" in failure.reason)
             if failure.fatal and not own_fault:
                 raise self._stop(failure.reason) from error
             return Reply("", {"model_calls": 1}, error=failure.reason), failure.wait
