@@ -77,6 +77,11 @@ def test_order_is_kept_and_each_question_is_asked_once(contents: list[str], conc
     assert Counter(judge.asked) == Counter(set(contents))
 
 
+def test_a_reply_without_a_text_is_an_error() -> None:
+    broken: Any = Reply(None)  # type: ignore[arg-type]  # a careless judge
+    assert (ask(Scripted(lambda _: broken), "a")[0].error or "").endswith("wanted a Reply with a text")
+
+
 def test_a_repeat_with_another_sample_index_is_another_question() -> None:
     judge = Scripted()
     asyncio.run(ask_all([prompt("a", sample=index) for index in (0, 1, 2, 1)], judge))
@@ -98,8 +103,8 @@ def test_no_more_at_once_than_allowed() -> None:
         (ValueError("no"), "failed: ValueError: no", 1),
         (TimeoutError(), "failed: TimeoutError: ", 1),
         (asyncio.CancelledError(), "failed: the judge cancelled its own call", 1),
-        (None, "failed: scripted returned NoneType; wanted a Reply", 1),
-        ("yes", "failed: scripted returned str; wanted a Reply", 1),
+        (None, "failed: scripted returned None; wanted a Reply with a text", 1),
+        ("yes", "failed: scripted returned 'yes'; wanted a Reply with a text", 1),
         (Reply("", error="blocked: SAFETY"), "blocked: SAFETY", 1),
         (Reply(" \n"), "empty: the answer has no text", 2),
         (Reply("maybe"), "parse_error: neither yes nor no", 2),

@@ -130,7 +130,7 @@ async def judge_cases(
         replies: list[Reply] = []
         for _ in range(_ROUNDS):
             try:
-                prompts = metric.prompts(evidence, tuple(replies))
+                prompts = list(metric.prompts(evidence, tuple(replies)))
             except Exception as error:  # belongs to this case alone, as in `score_safely`
                 return [*replies, Reply("", error=f"failed: {type(error).__name__}: {error}")]
             if not prompts:
@@ -194,7 +194,8 @@ class _Run:
 
     async def answers(self, prompts: Sequence[Prompt], check: Check | None) -> list[Reply]:
         keys = [verdict_key(self._judge.name, self._sampling, prompt) for prompt in prompts]
-        stored = self._store.get([key for key in keys if key not in self._replies]) if self._store else {}
+        unknown = [key for key in keys if key not in self._replies]
+        stored = {} if self._store is None else self._store.get(unknown)
         return await _gather(
             [self._answer(p, key, stored.get(key), check) for p, key in zip(prompts, keys, strict=True)]
         )
@@ -257,8 +258,8 @@ class _Run:
             if timer.expired():
                 return Reply("", error=f"deadline: no answer when the {self._seconds:g} s of the run were over")
             return Reply("", error=f"failed: {type(error).__name__}: {error}")
-        if not isinstance(reply, Reply):
-            return Reply("", error=f"failed: {self._judge.name} returned {type(reply).__name__}; wanted a Reply")
+        if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+            return Reply("", error=f"failed: {self._judge.name} returned {reply!r:.80}; wanted a Reply with a text")
         return reply
 
 
