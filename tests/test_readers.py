@@ -45,9 +45,12 @@ def test_the_example_of_a_format_is_recognised_and_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_only_one_format_recognises_an_example(name: str) -> None:
-    document = json.loads(READERS[name].example)
-    assert [other for other, reader in READERS.items() if reader.recognises(document)] == [name]
+def test_an_example_is_first_recognised_by_its_own_format(name: str) -> None:
+    try:
+        document = json.loads(READERS[name].example)
+    except ValueError:
+        pytest.skip("an example of lines, recognised in the test above")
+    assert next(other for other, reader in READERS.items() if reader.recognises(document)) == name
 
 
 def test_the_formats_of_others_are_not_taken_for_ours() -> None:
@@ -170,7 +173,7 @@ class TestSources:
             assert read(name)[0].source[0] == name
 
     def test_forced_formats(self) -> None:
-        assert "unknown format 'adk_evalsets', wanted one of adk_evalset" in refused(EVAL_SET, format="adk_evalsets")
+        assert "unknown format 'adk_evalsets', wanted one of " in refused(EVAL_SET, format="adk_evalsets")
         assert "did you mean 'adk_evalset'?" in refused(EVAL_SET, format="adk_evalsets")
         assert "found a list, wanted an object" in refused([1], format="adk_evalset")
         assert "found a number, wanted an object" in str(read(b"5", format="records")[0].error)
@@ -321,7 +324,8 @@ class TestMessages:
     def test_found_and_wanted(self) -> None:
         message = refused({"description": "x", "test_cases": []})
         assert message.startswith("<data>: not a supported evaluation file: found keys [description, test_cases]; ")
-        assert "wanted one of the formats adk_evalset (eval_cases), " in message
+        assert "wanted one of the formats " in message
+        assert "adk_evalset (eval_cases), " in message
         assert "adk_events (events)" in message
 
     def test_hints(self) -> None:
@@ -332,6 +336,12 @@ class TestMessages:
         message = refused([{"name": "a"}, 5])
         assert "found a list of 2 items, keys [name]" in message
         assert "found a list of 1 items, a list; wanted one of" in refused([5])
+
+    def test_values_that_python_will_not_print_are_named(self) -> None:
+        turns = [{"user_content": [{"text": odd}]} for odd in (10**5000, {(1, 2): 3})]
+        with pytest.warns(ReadWarning, match="'text' is"):
+            (case,) = read({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": turns}]})
+        assert [turn.expected[0].user_text for turn in case.turns] == ["a huge number", "{(1, 2): 3}"]
 
     def test_many_keys_are_cut(self) -> None:
         assert len(refused({f"key{n}": n for n in range(10_000)})) < 2_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import warnings
 from pathlib import Path
@@ -21,9 +22,25 @@ RAW = {path.name: path.read_bytes() for path in FILES}
 PARSED = [json.loads(path.read_text()) for path in FILES if path.suffix == ".json"]
 PARSED += [json.loads(line) for line in (DATA / "records/cases.jsonl").read_text().splitlines() if line]
 
-ODDITIES: list[Any] = [None, True, 0, -1.5, float("nan"), 10**400, "", "x", "[", [], [[]], [None], [{}], ["a"], [["a"]]]
+ODDITIES: list[Any] = [
+    None,
+    True,
+    0,
+    -1.5,
+    float("nan"),
+    10**400,
+    "",
+    "x",
+    "[",
+    [],
+    [[]],
+    [None],
+    [{}],
+    ["a"],
+    [["a"]],
+]
 ODDITIES += [{}, {"": None}, {"parts": 5}, {"parts": [{}]}, {"name": "f"}, [{"name": {}}], {"text": []}, {"error": 1}]
-ODD = st.sampled_from([*ODDITIES, {"events": [{}]}])
+ODD = st.sampled_from([*ODDITIES, {"events": [{}]}]).map(copy.deepcopy)
 
 
 def survives(source: Any, **options: Any) -> list[Case]:

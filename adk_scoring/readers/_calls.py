@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..errors import ReadError
@@ -26,12 +27,15 @@ class CallLog:
     'no such shop'
     """
 
-    __slots__ = ("_by_id", "_calls", "_reading")
+    __slots__ = ("_answered", "_by_id", "_calls", "_indexed", "_reading")
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._calls: list[_Call] = []
-        self._by_id: dict[str, list[_Call]] = {}
+        self._calls: list[ToolCall] = []
+        self._answered: set[int] = set()
+        # Filled when the first answer comes: most logs of expected calls never get one.
+        self._by_id: dict[str, list[int]] = {}
+        self._indexed = 0
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -44,15 +48,18 @@ class CallLog:
         """
         problem = None
         if isinstance(item, dict):
-            name = _first(item, _NAME_KEYS)
-            args = _first(item, _ARGS_KEYS)
-            call_id = _first(item, _ID_KEYS)
+            # The usual spelling first: this is the innermost loop of reading.
+            name, args, call_id = item.get("name"), item.get("args"), item.get("id")
             if name is None:
-                self._reading.note("a call without a name, kept under the name ''", where)
+                name = _first(item, _NAME_KEYS)
+                if name is None:
+                    self._reading.note("a call without a name, kept under the name ''", where)
             if not isinstance(args, dict):
-                args, problem = parse_args(args)
+                args, problem = parse_args(_first(item, _ARGS_KEYS))
                 if problem:
-                    self._reading.note(f"{problem}; the arguments count as unknown", where)
+                    self._reading.note("arguments that are no JSON object, counted as unknown", where)
+            if call_id is None:
+                call_id = _first(item, _ID_KEYS)
         elif isinstance(item, str):
             name, args, call_id = item, {}, None
             self._reading.note("a call that is a bare name, read as a call without arguments", where)
@@ -60,10 +67,16 @@ class CallLog:
             raise ReadError(
                 f"found {kind_of(item)}, wanted a call like {{'name', 'args'}}: {show(item)}", location=where
             )
-        call = _Call(the_text(name), args, the_text(call_id) or None, author, step, problem)
-        self._calls.append(call)
-        if call.call_id:
-            self._by_id.setdefault(call.call_id, []).append(call)
+        self._calls.append(
+            ToolCall(
+                name if isinstance(name, str) else the_text(name),
+                args,
+                call_id=the_text(call_id) or None,
+                author=author,
+                step=step,
+                args_error=problem,
+            )
+        )
 
     def answer(self, item: Any, *, by_name: bool = True) -> bool:
         """Attach a function response ``{"id", "name", "response"}``; false if there is no call that it answers.
@@ -75,55 +88,32 @@ class CallLog:
         if not isinstance(item, dict):
             return False
         call_id, name = the_text(_first(item, _ID_KEYS)) or None, the_text(_first(item, _NAME_KEYS))
-        call = self._answered(call_id, name, by_name)
-        if call is None:
+        index = self._open(call_id, name, by_name)
+        if index is None:
             return False
         response = next((item[key] for key in ("response", "result", "output") if item.get(key) is not None), None)
-        call.answered, call.response, call.error = True, response, failure(response)
+        error = the_text(item.get("error")) or failure(response)
+        self._answered.add(index)
+        self._calls[index] = replace(self._calls[index], response=response, error=error)
         return True
 
-    def _answered(self, call_id: str | None, name: str, by_name: bool) -> _Call | None:
-        same_id = self._by_id.get(call_id or "")
-        if same_id:
+    def _open(self, call_id: str | None, name: str, by_name: bool) -> int | None:
+        """The index of the call that an answer belongs to."""
+        for index in range(self._indexed, len(self._calls)):
+            self._by_id.setdefault(self._calls[index].call_id or "", []).append(index)
+        self._indexed = len(self._calls)
+        if call_id and (same_id := self._by_id.get(call_id)):
             # A long-running call is answered more than once: the last answer is what it came to.
-            return next((call for call in same_id if not call.answered), same_id[-1])
-        if not by_name:
-            return None
-        for call in self._calls:
-            if call.name == name and not call.answered and not (call_id and call.call_id):
-                return call
+            return next((index for index in same_id if index not in self._answered), same_id[-1])
+        if by_name:
+            for index, call in enumerate(self._calls):
+                if call.name == name and index not in self._answered and not (call_id and call.call_id):
+                    return index
         return None
 
     def calls(self) -> tuple[ToolCall, ...]:
         """The calls so far, with what answered them."""
-        return tuple([call.build() for call in self._calls])
-
-
-class _Call:
-    """A call that may still get its answer."""
-
-    __slots__ = ("answered", "args", "author", "call_id", "error", "name", "problem", "response", "step")
-
-    def __init__(
-        self, name: str, args: Any, call_id: str | None, author: str | None, step: int | None, problem: str | None
-    ) -> None:
-        self.name, self.args, self.call_id = name, args, call_id
-        self.author, self.step, self.problem = author, step, problem
-        self.answered = False
-        self.response: Any = None
-        self.error: str | None = None
-
-    def build(self) -> ToolCall:
-        return ToolCall(
-            self.name,
-            self.args,
-            call_id=self.call_id,
-            author=self.author,
-            step=self.step,
-            response=self.response,
-            error=self.error,
-            args_error=self.problem,
-        )
+        return tuple(self._calls)
 
 
 def failure(response: Any) -> str | None:

@@ -38,7 +38,6 @@ _PACKAGE = __name__.partition(".")[0] + "."
 # repr() of hostile input can be endless or too deep; this one is bounded both ways.
 _shown = reprlib.Repr()
 _shown.maxlevel, _shown.maxdict, _shown.maxlist, _shown.maxstring, _shown.maxother = 3, 8, 8, 60, 60
-show = _shown.repr
 
 _KINDS = {
     dict: "an object",
@@ -55,6 +54,14 @@ _KINDS = {
 _EXPECTATION = re.compile(
     r"(expect|reference|criteri|ground_?truth|golden|assert|should|must_|ideal|acceptable)", re.IGNORECASE
 )
+
+
+def show(value: Any) -> str:
+    """A short Python literal of any value, for a message."""
+    try:
+        return _shown.repr(value)
+    except ValueError:  # an integer of more digits than Python will print
+        return "a huge number"
 
 
 def kind_of(value: Any) -> str:
@@ -110,13 +117,18 @@ def the_text(value: Any) -> str:
 
 
 def number(value: Any) -> float | None:
-    """`value` if it is a number (true and false are none), else ``None``."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """`value` if it is a number, else ``None``; true and false are none, nor is a whole number that no float holds."""
+    if isinstance(value, float):
+        return value
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1023 else None
 
 
 def json_text(value: Any) -> str:
     """Compact JSON of a value that stands where text was wanted."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError):  # made in Python: circular, keys that are no text, integers of 5,000 digits
+        return show(value)
 
 
 @dataclass(slots=True)
@@ -200,7 +212,7 @@ class Reading:
         except RecursionError:
             problem = ReadError("the values are nested too deeply", location=where)
             return self.error_case(problem, case_id=case_id, set_id=set_id, where=where)
-        return replace(case, source=(self.path, where))
+        return case if case.source[0] else replace(case, source=(self.path, where))
 
     def error_case(self, error: ReadError, *, case_id: Any, set_id: str = "", where: str) -> Case:
         """A case that stands for something that could not be read."""

@@ -119,6 +119,7 @@ def _case(item: Any, reading: Reading, where: str, set_id: str, set_name: str, a
         tools=tools,
         instructions=instructions,
         metadata=metadata | about if metadata else about,
+        source=(reading.path, where),
     )
 
 

@@ -99,6 +99,7 @@ def _case(item: Any, case_id: str, set_id: str, trial: int, reading: Reading, wh
         tools=tools,
         instructions=instructions,
         metadata=metadata | {"final_eval_status": status} if status else metadata,
+        source=(reading.path, where),
     )
 
 

@@ -54,7 +54,7 @@ def _case(document: Any, case_id: str, reading: Reading, where: str) -> Case:
     if rest:
         metadata = record.get("metadata")
         record["metadata"] = rest | (metadata if isinstance(metadata, dict) else {})
-    return case_from_record(record, where=where)
+    return case_from_record(record, source=(reading.path, where), where=where)
 
 
 def write_jsonl(cases: Iterable[Case], path: str | PathLike[str]) -> int:
