@@ -20,6 +20,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import comparators as comparators
+    from . import stats as stats
     from .alignment import Alignment as Alignment
     from .alignment import align as align
     from .criteria import Criteria as Criteria
@@ -41,10 +43,13 @@ if TYPE_CHECKING:
     from .matching import ADK_FRAMEWORK_TOOLS as ADK_FRAMEWORK_TOOLS
     from .matching import Match as Match
     from .metrics import METRICS as METRICS
+    from .metrics.arguments import tool_args_score as tool_args_score
     from .metrics.base import Metric as Metric
     from .metrics.base import Prompt as Prompt
     from .metrics.base import Reply as Reply
     from .metrics.base import Score as Score
+    from .metrics.conduct import forbidden_tools as forbidden_tools
+    from .metrics.conduct import read_only_compliance as read_only_compliance
     from .metrics.formulas import call_count_match as call_count_match
     from .metrics.formulas import trajectory_any_order_match as trajectory_any_order_match
     from .metrics.formulas import trajectory_edit_similarity as trajectory_edit_similarity
@@ -57,6 +62,11 @@ if TYPE_CHECKING:
     from .metrics.formulas import trajectory_set_match as trajectory_set_match
     from .metrics.formulas import trajectory_single_tool_use as trajectory_single_tool_use
     from .metrics.formulas import trajectory_unordered_match as trajectory_unordered_match
+    from .metrics.precedence import trajectory_precedence as trajectory_precedence
+    from .metrics.repetition import loops as loops
+    from .metrics.repetition import redundant_calls as redundant_calls
+    from .metrics.validity import failed_calls as failed_calls
+    from .metrics.validity import tool_schema_validity as tool_schema_validity
     from .model import Case as Case
     from .model import Invocation as Invocation
     from .model import RecordedScore as RecordedScore
@@ -68,11 +78,15 @@ if TYPE_CHECKING:
     from .model import Usage as Usage
     from .pairing import Pairing as Pairing
     from .pairing import pair as pair
+    from .promotion import promote as promote
     from .readers import READERS as READERS
     from .readers import iter_cases as iter_cases
     from .readers import read as read
     from .report import Report as Report
     from .report import Row as Row
+    from .writers import write_agents_cli as write_agents_cli
+    from .writers import write_evalset as write_evalset
+    from .writers import write_jsonl as write_jsonl
 
 __version__ = "0.1.0"
 
@@ -84,21 +98,31 @@ _HOME = {
     "judges": "GeminiJudge Judge VerdictStore judge_from",
     "matching": "ADK_FRAMEWORK_TOOLS Match",
     "metrics": "METRICS",
+    "metrics.arguments": "tool_args_score",
     "metrics.base": "Metric Prompt Reply Score",
+    "metrics.conduct": "forbidden_tools read_only_compliance",
     "metrics.formulas": "call_count_match trajectory_any_order_match trajectory_edit_similarity "
     "trajectory_exact_match trajectory_f1 trajectory_in_order_match trajectory_ordered_subset trajectory_precision "
     "trajectory_recall trajectory_set_match trajectory_single_tool_use trajectory_unordered_match",
+    "metrics.precedence": "trajectory_precedence",
+    "metrics.repetition": "loops redundant_calls",
+    "metrics.validity": "failed_calls tool_schema_validity",
     "model": "Case Invocation RecordedScore Rubric Session Tool ToolCall Turn Usage",
     "pairing": "Pairing pair",
+    "promotion": "promote",
     "readers": "READERS iter_cases read",
     "report": "Report Row",
+    "writers": "write_agents_cli write_evalset write_jsonl",
 }
+_MODULES = ("comparators", "stats")
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = [*sorted(_MODULE_OF), "__version__"]
+__all__ = [*sorted((*_MODULE_OF, *_MODULES)), "__version__"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     try:
         module = _MODULE_OF[name]
     except KeyError:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -177,19 +178,15 @@ class Match:
             mask = 0
             if tools:
                 same = self._same(call.name)
-            for bit, other in buckets.get(call.name, ()):
-                if call.args is None or other.args is None:
-                    if same is not SAME["ignore"]:
-                        raise MatchError(_unknown_arguments(call if call.args is None else other))
-                    mask |= bit
-                    continue
-                try:
+            try:
+                for bit, other in buckets.get(call.name, ()):
+                    if (call.args is None or other.args is None) and same is not SAME["ignore"]:
+                        _known(call), _known(other)  # raises
                     if same(call.args, other.args):
                         mask |= bit
-                except RecursionError:
-                    raise MatchError(_too_deep(call)) from None
-                except MatchError as error:
-                    raise MatchError(f"{call.name}: {error}") from error.__cause__
+            except (RecursionError, MatchError):
+                with _naming(call):
+                    raise
             result.append(mask)
         return result
 
@@ -200,6 +197,22 @@ class Match:
             return SAME[self.args]
         return lambda actual, expected: next(differences(actual, expected, self.args, governed), None) is None
 
+    def matching_arguments(self, actual: ToolCall, expected: ToolCall) -> list[str]:
+        """Return the expected arguments (of the top level) that the call made has right.
+
+        Raises:
+            MatchError: as `masks`.
+
+        >>> Match().matching_arguments(ToolCall("f", {"a": 1, "b": 2}), ToolCall("f", {"a": 1.0, "b": 3}))
+        ['a']
+        """
+        if self.args == "ignore" and self.governed(expected.name) is None:
+            return list(expected.args or ())
+        same = self._same(expected.name)
+        with _naming(expected):
+            got, wanted = _known(actual), _known(expected)
+            return [key for key in wanted if same({key: got[key]} if key in got else {}, {key: wanted[key]})]
+
     def differences(self, actual: ToolCall, expected: ToolCall) -> list[Difference]:
         """Return each place where the arguments of two calls of one tool differ; ``[]`` where they match.
 
@@ -209,14 +222,26 @@ class Match:
         governed = self.governed(expected.name)
         if self.args == "ignore" and governed is None:
             return []
-        if actual.args is None or expected.args is None:
-            raise MatchError(_unknown_arguments(actual if actual.args is None else expected))
-        try:
-            return list(differences(actual.args, expected.args, self.args, governed))
-        except RecursionError:
-            raise MatchError(_too_deep(expected)) from None
-        except MatchError as error:
-            raise MatchError(f"{expected.name}: {error}") from error.__cause__
+        with _naming(expected):
+            return list(differences(_known(actual), _known(expected), self.args, governed))
+
+
+@contextmanager
+def _naming(call: ToolCall) -> Iterator[None]:
+    """Name the tool in what goes wrong when its arguments are compared."""
+    try:
+        yield
+    except RecursionError:
+        raise MatchError(f"arguments of {call.name} are nested too deeply to compare") from None
+    except MatchError as error:
+        raise MatchError(f"{call.name}: {error}") from error.__cause__
+
+
+def _known(call: ToolCall) -> Mapping[str, Any]:
+    if call.args is None:
+        why = call.args_error or "its arguments were not recorded"
+        raise MatchError(f'{why}; compare names alone with Match(args="ignore")')
+    return call.args
 
 
 def _read_tools(tools: Any) -> dict[str, dict[str, Comparator]]:
@@ -237,12 +262,3 @@ def _object(value: Any, where: str) -> Mapping[str, Any]:
 
 DEFAULT_MATCH: Final = Match()
 """The rule where none is given; one object, so that metrics of one case share its alignment."""
-
-
-def _unknown_arguments(call: ToolCall) -> str:
-    why = call.args_error or "its arguments were not recorded"
-    return f'{call.name}: {why}; compare names alone with Match(args="ignore")'
-
-
-def _too_deep(call: ToolCall) -> str:
-    return f"arguments of {call.name} are nested too deeply to compare"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .assignment import best_assignment
 from .model import ToolCall
 
-__all__ = ["Arrangement", "arrange"]
+__all__ = ["Arrangement", "arrange", "blocks"]
 
 Pairs = list[tuple[int, int]]
 
@@ -52,8 +52,7 @@ def arrange(
     optional ones; of the optional calls those stay that a maximum matching has a place for.
     """
     n, m = len(actual), len(expected)
-    rows = _blocks([(None, call.step if parallel else None) for call in actual])
-    columns = _blocks([(call.group, call.step if parallel else None) for call in expected])
+    rows, columns = blocks(actual, parallel=parallel, groups=False), blocks(expected, parallel=parallel)
     if len(rows) == n and len(columns) == m and not any(call.optional for call in expected):
         return None
     # One required call outweighs all optional ones.
@@ -75,25 +74,27 @@ def arrange(
     return Arrangement(read_actual, read_expected, pairs, required + sum(expected[j].optional for j in kept))
 
 
-def _blocks(keys: Sequence[tuple[str | None, int | None]]) -> list[list[int]]:
+def blocks(calls: Sequence[ToolCall], *, parallel: bool, groups: bool = True) -> list[list[int]]:
     """Return the indices of each run of neighbours of one group, or of one step where there is no group."""
-    blocks: list[list[int]] = []
+    found: list[list[int]] = []
     before = None
-    for index, (group, step) in enumerate(keys):
-        key = (group, None) if group is not None else (None, step)
-        if blocks and key == before and key != (None, None):
-            blocks[-1].append(index)
+    for index, call in enumerate(calls):
+        key = (call.group if groups else None, call.step if parallel else None)
+        if key[0] is not None:
+            key = (key[0], None)
+        if found and key == before and key != (None, None):
+            found[-1].append(index)
         else:
-            blocks.append([index])
+            found.append([index])
         before = key
-    return blocks
+    return found
 
 
-def _read(indices: Sequence[int], blocks: Sequence[Sequence[int]], rank: dict[int, int]) -> list[int]:
+def _read(indices: Sequence[int], within: Sequence[Sequence[int]], rank: dict[int, int]) -> list[int]:
     """List what is kept in the order of its partners within each block, the rest of the block behind it."""
     kept = set(indices)
     last = len(rank)
-    return [i for block in blocks for i in sorted(block, key=lambda i: rank.get(i, last)) if i in kept]
+    return [i for block in within for i in sorted(block, key=lambda i: rank.get(i, last)) if i in kept]
 
 
 class _Kept(NamedTuple):

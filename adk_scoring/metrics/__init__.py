@@ -6,11 +6,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from .arguments import ToolArgsScore
 from .base import Metric, Prompt, Reply, Score, Scores
+from .conduct import Abstention, ForbiddenTools, ReadOnlyCompliance, ToolCallRate
+from .efficiency import InferenceCallCount, InvocationDuration, TokenCost, TokenUsage, ToolCallCount
 from .formulas import FORMULAS
 from .hallucination import Hallucination
 from .inquiries import INQUIRIES
 from .judged import JudgedMetric
+from .precedence import TrajectoryPrecedence
+from .repetition import Loops, RedundantCalls
 from .response import (
     AdkResponseMatch,
     ResponseContains,
@@ -21,6 +26,7 @@ from .response import (
     ResponseTokenF1,
 )
 from .trajectory import AdkTrajectory, SingleToolUse, TrajectoryMetric
+from .validity import FailedCalls, ToolSchemaValidity
 
 __all__ = ["METRICS", "Metric", "Prompt", "Reply", "Score", "Scores"]
 
@@ -28,6 +34,21 @@ METRICS: Final[Mapping[str, Callable[..., Metric]]] = {
     **{formula: partial(TrajectoryMetric, formula) for formula in FORMULAS},
     "trajectory_single_tool_use": SingleToolUse,
     "tool_trajectory_avg_score": AdkTrajectory,
+    "tool_args_score": ToolArgsScore,
+    "trajectory_precedence": TrajectoryPrecedence,
+    "tool_call_rate": ToolCallRate,
+    "abstention": Abstention,
+    "read_only_compliance": ReadOnlyCompliance,
+    "forbidden_tools": ForbiddenTools,
+    "tool_schema_validity": ToolSchemaValidity,
+    "failed_calls": FailedCalls,
+    "redundant_calls": RedundantCalls,
+    "loops": Loops,
+    "tool_call_count_v1": ToolCallCount,
+    "inference_call_count_v1": InferenceCallCount,
+    "token_usage_v1": TokenUsage,
+    "invocation_duration_v1": InvocationDuration,
+    "token_cost": TokenCost,
     "response_exact_match": ResponseExactMatch,
     "response_contains": ResponseContains,
     "response_match_score": AdkResponseMatch,

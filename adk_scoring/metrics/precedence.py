@@ -70,7 +70,7 @@ class TrajectoryPrecedence(Metric):
 
     name = "trajectory_precedence"
     needs: ClassVar[frozenset[str]] = frozenset({"expected_calls"})
-    per: ClassVar[Any] = "turn"
+    per = "turn"
 
     def __post_init__(self) -> None:
         given: Any = self.rules

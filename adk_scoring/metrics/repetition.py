@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import pairwise
+from typing import Any
 
 from ..alignment import as_calls
 from ..evidence import Evidence
@@ -70,8 +71,8 @@ class RedundantCalls(Metric):
     ignore_tools: tuple[str, ...] = ()
 
     name = "redundant_calls"
-    higher_is_better: ClassVar[bool] = False
-    per: ClassVar[Any] = "turn"
+    higher_is_better = False
+    per = "turn"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ignore_tools", Match(ignore_tools=self.ignore_tools).ignore_tools)
@@ -95,8 +96,8 @@ class Loops(Metric):
     ignore_tools: tuple[str, ...] = ()
 
     name = "loops"
-    higher_is_better: ClassVar[bool] = False
-    per: ClassVar[Any] = "turn"
+    higher_is_better = False
+    per = "turn"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ignore_tools", Match(ignore_tools=self.ignore_tools).ignore_tools)
@@ -108,7 +109,7 @@ class Loops(Metric):
 
 
 def _redundant(calls: Sequence[ToolCall]) -> Score:
-    repeated = [b for a, b in zip(calls, calls[1:], strict=False) if DEFAULT_MATCH.masks([b], [a]) == [1]]
+    repeated = [b for a, b in pairwise(calls) if DEFAULT_MATCH.masks([b], [a]) == [1]]
     reason = f"{len(repeated)} of {len(calls)} calls repeat the call just before"
     if repeated:
         reason += f": {', '.join(dict.fromkeys(call.name for call in repeated))}"
