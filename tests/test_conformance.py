@@ -20,6 +20,8 @@ from adk_scoring.evidence import Evidence
 
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "trajectory_single_tool_use": {"tool": "search"},
+    "forbidden_tools": {"tools": ("pay",)},
+    "token_cost": {"input": 1.25, "output": 10.0},
 }
 SYMMETRIC = {
     "trajectory_exact_match",
@@ -40,7 +42,6 @@ SYMMETRIC = {
     "response_token_f1",
 }
 JUDGED = sorted(name for name in METRICS if "judge" in METRICS[name](**PARAMETERS.get(name, {})).needs)
-CALL_METRICS = sorted(name for name in METRICS if "expected_calls" in METRICS[name](**PARAMETERS.get(name, {})).needs)
 TEXT_METRICS = sorted(
     name
     for name in METRICS
@@ -63,7 +64,12 @@ EMPTY = {
     "trajectory_set_match": (1, 0, 0),
     "call_count_match": (1, 0, 0),
     "tool_trajectory_avg_score": (1, 0, 0),
+    "tool_args_score": (1, 1, 0),
+    "trajectory_precedence": (1, 1, 1),
 }
+CALL_METRICS = sorted(EMPTY)
+# They need to know whether calls are expected, and are skipped where the answer is not the one they are about.
+CONDITIONAL = {"tool_call_rate", "abstention"}
 
 
 def made(name: str) -> Metric:
@@ -84,6 +90,11 @@ def value(name: str, actual: tuple[ToolCall, ...], expected: tuple[ToolCall, ...
 everyone = pytest.mark.parametrize("name", sorted(METRICS))
 call_metrics = pytest.mark.parametrize("name", CALL_METRICS)
 text_metrics = pytest.mark.parametrize("name", TEXT_METRICS)
+
+
+def test_every_metric_about_expected_calls_is_in_a_table_here() -> None:
+    about_calls = {name for name in METRICS if "expected_calls" in made(name).needs}
+    assert about_calls - CONDITIONAL == set(EMPTY)
 
 
 @everyone
@@ -137,7 +148,7 @@ def test_a_run_that_failed_is_an_error_where_it_would_have_been_scored(name: str
         assert "timeout" in score.reason
 
 
-@pytest.mark.parametrize("name", sorted({*CALL_METRICS, *TEXT_METRICS}))
+@pytest.mark.parametrize("name", sorted({*CALL_METRICS, *TEXT_METRICS, *CONDITIONAL}))
 def test_without_a_reference_it_is_skipped_with_a_reason(name: str) -> None:
     score = made(name).score(case(Invocation("q", (SEARCH,), "yes"), None))
     assert (score.status, score.value) == ("skipped", None)
