@@ -253,22 +253,31 @@ class Criteria:
             The criteria of ``test_config.json`` or ``eval_config.json`` beside the data, or of ``eval_config.json``
             one folder up; ADK's default where there is none. `source` says which.
 
+        Raises:
+            ConfigError: the file found is not usable, or nothing can be searched.
+
         Warns:
             ReadWarning: a folder further down has a ``test_config.json`` of its own; it is not used.
         """
         path = Path(path)
-        folder = path if path.is_dir() else path.parent
-        above = folder / ".." if folder.name in ("", "..") else folder.parent  # the parent of "." is "."
-        if path.is_dir() and (deeper := sorted(path.glob("*/**/test_config.json"))):
+        try:
+            is_folder = path.is_dir()
+            folder = path if is_folder else path.parent
+            above = folder / ".." if folder.name in ("", "..") else folder.parent  # the parent of "." is "."
+            places = (*(folder / name for name in CONFIG_NAMES), *(above / name for name in CONFIG_NAMES[1:]))
+            found = next((place for place in places if place.is_file()), None)
+            deeper = sorted(path.glob("*/**/test_config.json")) if is_folder else []
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be searched for criteria: {error.strerror or error}") from None
+        if deeper:
             warnings.warn(
                 f"{deeper[0]}: not used, all cases are scored by one set of criteria; score its folder by itself",
                 ReadWarning,
                 stacklevel=2,
             )
-        for candidate in (*(folder / name for name in CONFIG_NAMES), *(above / name for name in CONFIG_NAMES[1:])):
-            if candidate.is_file():
-                return cls.from_file(candidate)
-        return cls.of(ADK_DEFAULT, where="ADK's default (no test_config.json or eval_config.json found)")
+        if found is None:
+            return cls.of(ADK_DEFAULT, where="ADK's default (no test_config.json or eval_config.json found)")
+        return cls.from_file(found)
 
 
 CriteriaLike = Criteria | Mapping[str, Any] | Sequence[Criterion]
@@ -325,8 +334,9 @@ def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterio
     if per not in ("case", "turn"):
         raise ConfigError(f"{where}: per {per!r}; wanted 'case' or 'turn'")
     threshold = spec.get("threshold")
+    number = None if threshold is None else _number(threshold, where)
     try:
-        return Criterion(label, metric, None if threshold is None else _number(threshold, where), per)
+        return Criterion(label, metric, number, per)
     except ConfigError as error:
         raise ConfigError(where + str(error).removeprefix(label)) from None
 

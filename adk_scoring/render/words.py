@@ -71,7 +71,7 @@ def picture(alignment: Alignment) -> list[PictureRow]:
             if lone in came_from:
                 rows.append(PictureRow("!", call, "", f"made out of order, as call {came_from[lone] + 1}"))
             elif lone in near:
-                differ = "; ".join(map(str, near[lone].differences))
+                differ = plain("; ".join(map(str, near[lone].differences)))
                 rows.append(
                     PictureRow("-", call, "", f"missing; closest is call {near[lone].actual_index + 1}: {differ}")
                 )
@@ -89,7 +89,7 @@ def picture(alignment: Alignment) -> list[PictureRow]:
             if (i, j) in in_order:
                 rows.append(PictureRow("=", *pair))
             else:
-                rows.append(PictureRow("~", *pair, "; ".join(map(str, near[j].differences))))
+                rows.append(PictureRow("~", *pair, plain("; ".join(map(str, near[j].differences)))))
     return rows
 
 
@@ -141,7 +141,7 @@ def call_words(call: ToolCall, width: int = 60) -> str:
         shown = ", ".join(f"{key}={show_json(value, 30)}" for key, value in call.args.items())
     if len(shown) > width:
         shown = shown[: width - 1] + "…"
-    return f"{call.name or '(no name)'}({shown})"
+    return plain(f"{call.name or '(no name)'}({shown})")
 
 
 def plain(text: str) -> str:
