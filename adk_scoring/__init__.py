@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from . import stats as stats
     from .alignment import Alignment as Alignment
     from .alignment import align as align
+    from .baseline import Baseline as Baseline
+    from .baseline import read_baseline as read_baseline
+    from .baseline import write_baseline as write_baseline
+    from .comparison import Comparison as Comparison
+    from .comparison import compare as compare
     from .criteria import Criteria as Criteria
     from .criteria import Criterion as Criterion
     from .errors import ConfigError as ConfigError
@@ -36,6 +41,8 @@ if TYPE_CHECKING:
     from .evaluation import evaluate_async as evaluate_async
     from .evaluation import rejudge as rejudge
     from .evaluation import rescore as rescore
+    from .gating import Gate as Gate
+    from .gating import gate as gate
     from .judges import GeminiJudge as GeminiJudge
     from .judges import Judge as Judge
     from .judges import VerdictStore as VerdictStore
@@ -84,6 +91,8 @@ if TYPE_CHECKING:
     from .readers import read as read
     from .report import Report as Report
     from .report import Row as Row
+    from .signature import Signature as Signature
+    from .thresholds import suggest_threshold as suggest_threshold
     from .writers import write_agents_cli as write_agents_cli
     from .writers import write_evalset as write_evalset
     from .writers import write_jsonl as write_jsonl
@@ -92,9 +101,12 @@ __version__ = "0.1.0"
 
 _HOME = {
     "alignment": "Alignment align",
+    "baseline": "Baseline read_baseline write_baseline",
+    "comparison": "Comparison compare",
     "criteria": "Criteria Criterion",
     "errors": "ConfigError JudgeError MatchError ReadError ReadWarning ScoringError",
     "evaluation": "evaluate evaluate_async rejudge rescore",
+    "gating": "Gate gate",
     "judges": "GeminiJudge Judge VerdictStore judge_from",
     "matching": "ADK_FRAMEWORK_TOOLS Match",
     "metrics": "METRICS",
@@ -112,6 +124,8 @@ _HOME = {
     "promotion": "promote",
     "readers": "READERS iter_cases read",
     "report": "Report Row",
+    "signature": "Signature",
+    "thresholds": "suggest_threshold",
     "writers": "write_agents_cli write_evalset write_jsonl",
 }
 _MODULES = ("comparators", "stats")

@@ -14,6 +14,7 @@ from .metrics.base import Metric, Reply, Scores, score_safely
 from .model import Case
 from .pairing import Pairing
 from .report import Report
+from .signature import Signature
 
 if TYPE_CHECKING:
     from .judges import Judge, Progress, VerdictStore
@@ -62,12 +63,16 @@ def evaluate(
     """
     listed, chosen, notes = _checked(cases, criteria)
     columns = _pure_columns(listed, chosen, asks=judge is not None)
+    asked = ""
     if judge is not None and any(column is None for column in columns):
         from .judges.loops import run
 
         asking = _judged_columns(listed, chosen, columns, judge, store, concurrency, deadline, progress)
-        notes = (*notes, *run(asking))
-    return Report(listed, chosen, [column for column in columns if column is not None], notes=notes)
+        note, asked = run(asking)
+        notes = (*notes, note)
+    signatures = [Signature.of(criterion.metric, judge=asked) for criterion in chosen]
+    complete = [column for column in columns if column is not None]
+    return Report(listed, chosen, complete, notes=notes, signatures=signatures)
 
 
 async def evaluate_async(
@@ -90,10 +95,14 @@ async def evaluate_async(
     """
     listed, chosen, notes = _checked(cases, criteria)
     columns = _pure_columns(listed, chosen, asks=judge is not None)
+    asked = ""
     if judge is not None and any(column is None for column in columns):
         asking = _judged_columns(listed, chosen, columns, judge, store, concurrency, deadline, progress)
-        notes = (*notes, *await asking)
-    return Report(listed, chosen, [column for column in columns if column is not None], notes=notes)
+        note, asked = await asking
+        notes = (*notes, note)
+    signatures = [Signature.of(criterion.metric, judge=asked) for criterion in chosen]
+    complete = [column for column in columns if column is not None]
+    return Report(listed, chosen, complete, notes=notes, signatures=signatures)
 
 
 def _checked(
@@ -136,8 +145,8 @@ async def _judged_columns(
     concurrency: int | None,
     deadline: float | None,
     progress: Callable[[Progress], object] | bool,
-) -> tuple[str, ...]:
-    """Ask the judge all that is open, fill in the missing columns, and return what the asking cost in words."""
+) -> tuple[str, str]:
+    """Ask the judge all that is open, fill in the missing columns; return what it cost and who answered, in words."""
     from .judges import judge_cases
 
     evidences = Evidences(map(Evidence, cases))
@@ -153,7 +162,8 @@ async def _judged_columns(
         for evidence, given in zip(evidences, replies, strict=True):
             column.append(score_safely(metrics[index], evidence, given))
         columns[index] = column
-    return (_cost(judge, [reply for given in answered for reply in given]),)
+    replies_of_all = [reply for given in answered for reply in given]
+    return _cost(judge, replies_of_all), _who(judge, replies_of_all)
 
 
 def _cost(judge: Judge, replies: Sequence[Reply]) -> str:
@@ -163,13 +173,22 @@ def _cost(judge: Judge, replies: Sequence[Reply]) -> str:
     for reply in replies:
         for kind, count in (reply.usage or {}).items():
             tokens[kind] = tokens.get(kind, 0) + count
-    versions = sorted({reply.model_version for reply in replies if reply.model_version})
     words = f"judge {judge.name}: {len(replies)} answers" + (f", {failed} of them unusable" if failed else "")
-    if versions:
+    if versions := _versions(replies):
         words += f"; model {', '.join(versions)}"
     if tokens:
         words += "; " + ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in sorted(tokens.items()))
     return words
+
+
+def _who(judge: Judge, replies: Sequence[Reply]) -> str:
+    """Name the judge with all that shapes its answers, for the signature: its settings and the models that answered."""
+    settings = [f"{key}={value!r}" for key, value in sorted(dict(getattr(judge, "sampling", {})).items())]
+    return ", ".join([judge.name, *settings, *(f"model {version}" for version in _versions(replies))])
+
+
+def _versions(replies: Sequence[Reply]) -> list[str]:
+    return sorted({reply.model_version for reply in replies if reply.model_version})
 
 
 def rescore(
@@ -194,7 +213,7 @@ def rescore(
     True
     """
     chosen = Criteria.of(criteria)
-    return _replaced(report, chosen, {column.metric: column for column in report.columns}, judge, store)
+    return _replaced(report, chosen, _known(report), judge, store)
 
 
 def rejudge(report: Report, judge: Judge, *, store: VerdictStore | None = None) -> Report:
@@ -215,21 +234,31 @@ def rejudge(report: Report, judge: Judge, *, store: VerdictStore | None = None) 
     >>> rejudge(report, judge_from(lambda prompt: verdict, name="yes")).rows[0].score.value
     1.0
     """
-    kept = {column.metric: column for column in report.columns if "judge" not in column.metric.needs}
+    kept = {metric: known for metric, known in _known(report).items() if "judge" not in metric.needs}
     return _replaced(report, report.criteria, kept, judge, store)
 
 
+def _known(report: Report) -> dict[Metric, tuple[Scores, Signature]]:
+    return {column.metric: (column, how) for column, how in zip(report.columns, report.signatures, strict=True)}
+
+
 def _replaced(
-    report: Report, criteria: Criteria, known: dict[Metric, Scores], judge: Judge | None, store: VerdictStore | None
+    report: Report,
+    criteria: Criteria,
+    known: dict[Metric, tuple[Scores, Signature]],
+    judge: Judge | None,
+    store: VerdictStore | None,
 ) -> Report:
     """Return the report under other criteria: the scores that are known, and fresh ones for the rest."""
     new = tuple(criterion for criterion in criteria if criterion.metric not in known)
     notes = report.notes
     if new:
         fresh = evaluate(report.cases, Criteria(new, criteria.source), judge=judge, store=store)
-        known = known | {column.metric: column for column in fresh.columns}
+        known = known | _known(fresh)
         notes = (*notes, *(note for note in fresh.notes if note not in notes))
-    return Report(report.cases, criteria, [known[criterion.metric] for criterion in criteria], notes=notes)
+    columns = [known[criterion.metric][0] for criterion in criteria]
+    signatures = [known[criterion.metric][1] for criterion in criteria]
+    return Report(report.cases, criteria, columns, notes=notes, signatures=signatures)
 
 
 def _score_chunk(metric: Metric, evidences: Evidences) -> Scores:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from .alignment import Alignment
 from .criteria import Criteria, Criterion, Verdict
@@ -21,6 +21,10 @@ from .metrics.base import Score, Scores
 from .model import Case, Invocation
 from .signature import Signature
 from .summary import CaseVerdict, Summary, case_verdicts, summarise
+
+if TYPE_CHECKING:
+    from .breakdown import ToolSummary
+    from .stats import PassK
 
 __all__ = ["CaseReport", "Failure", "Report", "Row", "Rows", "Summary"]
 
@@ -132,12 +136,16 @@ class Report:
         """
         for index, case in enumerate(self.cases):
             if case.case_id == case_id and trial in (None, case.trial) and set_id in (None, case.set_id):
-                return CaseReport(case, tuple(self.rows_of(index)), self.criteria, self.case_verdicts[index])
+                return self.case_at(index)
         ids = [case.case_id for case in self.cases]
         if case_id in ids:
             raise KeyError(f"case {case_id!r} is there, but not with trial={trial!r}, set_id={set_id!r}")
         near = get_close_matches(case_id, ids, n=1)
         raise KeyError(f"no case {case_id!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+    def case_at(self, index: int) -> CaseReport:
+        """Return the case at an index, in the order of `cases`."""
+        return CaseReport(self.cases[index], tuple(self.rows_of(index)), self.criteria, self.case_verdicts[index])
 
     def rows_of(self, index: int) -> list[Row]:
         """Return the rows of the case at an index, one for each criterion."""
@@ -147,8 +155,9 @@ class Report:
         """Split the report by a field of its cases.
 
         Args:
-            field: ``"set_id"``, ``"set_name"``, ``"case_id"``, ``"trial"``, ``"tags"`` (a case with several tags
-                is in several parts), or a key of the cases' metadata.
+            field: ``"set_id"``, ``"set_name"``, ``"case_id"``, ``"trial"``, ``"tags"`` or ``"tool"`` (a case with
+                several tags or tools is in several parts), ``"turn"`` (``"1"`` holds the first turn of every case),
+                or a key of the cases' metadata.
 
         Returns:
             A report for each value, in the order in which the values first occur; ``""`` holds the cases without.
@@ -156,10 +165,16 @@ class Report:
         Raises:
             KeyError: no case has the field.
         """
+        if field in ("turn", "tool"):
+            from .breakdown import by_tool, by_turn
+
+            return by_turn(self) if field == "turn" else by_tool(self)
         groups: dict[str, list[int]] = {}
         known = field in ("set_id", "set_name", "case_id", "trial", "tags")
         if not known and not any(field in case.metadata for case in self.cases):
-            raise KeyError(f"no case has {field!r}; wanted set_id, set_name, case_id, trial, tags or a metadata key")
+            raise KeyError(
+                f"no case has {field!r}; wanted set_id, set_name, case_id, trial, tags, turn, tool or a metadata key"
+            )
         for index, case in enumerate(self.cases):
             value = getattr(case, field) if known else case.metadata.get(field, "")
             for name in (value or ("",)) if field == "tags" else (value,):
@@ -171,6 +186,39 @@ class Report:
         chosen = list(indices)
         columns = [column.select(chosen) for column in self.columns]
         return Report([self.cases[index] for index in chosen], self.criteria, columns, signatures=self.signatures)
+
+    def tools(self, *, match: Match | None = None) -> tuple[ToolSummary, ...]:
+        """Return how each tool was used: calls expected, made and matched, recall and precision with intervals.
+
+        Args:
+            match: when two calls are the same; default: the rule of the first criterion that compares calls.
+
+        >>> from adk_scoring import Case, Invocation, ToolCall, Turn, evaluate
+        >>> side = Invocation("hi", (ToolCall("find"),))
+        >>> used, = evaluate([Case("a", (Turn(side, (side,)),))], {"trajectory_f1": 1.0}).tools()
+        >>> used.tool, used.expected, used.made, used.matched
+        ('find', 1, 1, 1)
+        """
+        from .breakdown import tools
+
+        return tools(self, match)
+
+    def pass_k(self, label: str | None = None, *, max_k: int | None = None) -> tuple[PassK, ...]:
+        """Return pass@k and pass^k for k = 1 up, over the cases: whether one, and whether all of k trials pass.
+
+        A trial that is an error or was not scored does not count; see `stats.pass_k_table`.
+
+        Args:
+            label: one criterion; default: the verdict over all of them.
+            max_k: the last k; default: the most trials that a case has.
+
+        Raises:
+            KeyError: there is no such criterion.
+            ValueError: it has no threshold.
+        """
+        from .breakdown import pass_k
+
+        return pass_k(self, label, max_k)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one flat dict a row, for a data frame or a CSV file; a missing value is ``None``."""
@@ -206,6 +254,12 @@ class Report:
         from .report_json import report_from_json
 
         return report_from_json(text)
+
+    def to_junit(self) -> str:
+        """Return JUnit XML: a test case for each case and trial, its scores as properties."""
+        from .render.junit import report_junit
+
+        return report_junit(self)
 
     def to_markdown(self) -> str:
         """Return the summary and the failures as Markdown."""

@@ -12,7 +12,7 @@ from .metrics.base import Scores
 from .model import Case
 from .stats import Interval, clustered, t_interval, wilson
 
-__all__ = ["CaseVerdict", "CriterionSummary", "Summary", "case_verdicts", "summarise"]
+__all__ = ["CaseVerdict", "CriterionSummary", "Summary", "case_verdicts", "finite_range", "mean_interval", "summarise"]
 
 CaseVerdict = Literal["passed", "failed", "error", "not_evaluated"]
 
@@ -161,7 +161,7 @@ def _summarise(criterion: Criterion, column: Scores, clusters: Sequence[tuple[st
         metric=criterion.metric.name,
         threshold=criterion.threshold,
         mean=sum(values) / len(values) if values else None,
-        interval=_interval(values, [clusters[index] for index in scored], criterion.metric.range),
+        interval=mean_interval(values, [clusters[index] for index in scored], criterion.metric.range),
         scored=len(values),
         skipped=column.statuses.count(1),
         errors=column.statuses.count(2),
@@ -170,15 +170,26 @@ def _summarise(criterion: Criterion, column: Scores, clusters: Sequence[tuple[st
     )
 
 
-def _interval(values: Sequence[float], clusters: Sequence[tuple[str, str]], bounds: tuple[float, float]) -> Interval:
-    """Return the 95 % interval of a mean by the kind of its data."""
+def mean_interval(
+    values: Sequence[float], clusters: Sequence[tuple[str, str]], bounds: tuple[float, float], *, level: float = 0.95
+) -> Interval:
+    """Return the interval of a mean by the kind of its data.
+
+    Args:
+        values: the scores.
+        clusters: the case of each; several trials of one are a cluster.
+        bounds: the range of the scores, which may be infinite.
+        level: two-sided confidence level.
+    """
     binary = all(value in (0.0, 1.0) for value in values)
+    limits = finite_range(bounds)
     if len(set(clusters)) < len(clusters):
-        return clustered(values, clusters, bounds=_finite(bounds), method="wilson" if binary else "t")
+        return clustered(values, clusters, level=level, bounds=limits, method="wilson" if binary else "t")
     if binary:
-        return wilson(sum(values), len(values))
-    return t_interval(values, bounds=_finite(bounds))
+        return wilson(sum(values), len(values), level=level)
+    return t_interval(values, level=level, bounds=limits)
 
 
-def _finite(bounds: tuple[float, float]) -> tuple[float, float] | None:
+def finite_range(bounds: tuple[float, float]) -> tuple[float, float] | None:
+    """Return a metric's range where it has two ends, as the intervals want it."""
     return bounds if all(map(isfinite, bounds)) else None
