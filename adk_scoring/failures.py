@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from .criteria import Criterion
+from .errors import MatchError
 from .evidence import Evidence
 from .matching import Match
-from .metrics.base import turn_scores
+from .metrics.base import Score, turn_scores
 from .model import Case, Invocation, Turn
 from .render.words import call_words, difference_words
 
@@ -24,7 +28,7 @@ class Failure:
 
     Attributes:
         row: the row.
-        turn: index of the first turn that did not pass.
+        turn: index of the turn that did worst; the first one that is an error, where there is one.
         expected: what was expected there, in words.
         actual: what was recorded there, in words.
         differences: the arguments that differ, ``path: expected ..., got ...``, and missing and extra calls.
@@ -41,32 +45,32 @@ class Failure:
 
 def failure_of(case: Case, row: Row, criterion: Criterion) -> Failure:
     """Find the turn that made a row fail, and say what stands on its two sides."""
-    turns = turn_scores(row.score)
-    bad = next(
-        (
-            index
-            for index, score in enumerate(turns)
-            if score.status == "error" or (score.value is not None and not criterion.meets(score.value))
-        ),
-        0,
-    )
-    turn = case.turns[bad] if bad < len(case.turns) else Turn()
+    worst = _worst_turn(turn_scores(row.score), criterion.metric.higher_is_better)
+    turn = case.turns[worst] if worst < len(case.turns) else Turn()
     match = getattr(criterion.metric, "match", None)
     needs = criterion.metric.needs
     about_answers = "expected_response" in needs or "judge" in needs
     expected = turn.expected[0] if turn.expected else None
     differences: tuple[str, ...] = ()
     if "expected_calls" in needs and turn.actual and isinstance(match, Match) and row.score.status == "scored":
-        chosen, alignment = Evidence(case).aligned(bad, match)
-        expected, differences = turn.expected[chosen], difference_words(alignment)
+        with suppress(MatchError, ValueError):  # a metric may need expected calls and not compare them
+            chosen, alignment = Evidence(case).aligned(worst, match)
+            expected, differences = turn.expected[chosen], difference_words(alignment)
     return Failure(
         row,
-        bad,
+        worst,
         _side(expected, about_answers, "nothing is said about it" if turn.expected else "no reference"),
         _side(turn.actual, about_answers, "no calls" if turn.actual else "nothing recorded"),
         differences,
         case.source,
     )
+
+
+def _worst_turn(turns: Sequence[Score], higher_is_better: bool) -> int:
+    """Return the index of the first turn that is an error, else of the first of those that did worst."""
+    sign = 1 if higher_is_better else -1
+    worth = [-inf if turn.status == "error" else inf if turn.value is None else sign * turn.value for turn in turns]
+    return worth.index(min(worth))
 
 
 def _side(invocation: Invocation | None, about_answers: bool, nothing: str) -> str:

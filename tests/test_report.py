@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
-from adk_scoring import Case, Criterion, Invocation, Match, Report, Turn, evaluate, pair
+from adk_scoring import Case, Criterion, Invocation, Match, Report, ToolCall, Turn, evaluate, pair
 from adk_scoring.criteria import Criteria
-from adk_scoring.metrics.base import Scores
+from adk_scoring.matching import DEFAULT_MATCH
+from adk_scoring.metrics.base import Score, Scores
 from tests.build import BAD, GOOD, Given, calls, case, given, report_of, said, turn, wants
 from tests.build import runs as run_of
 
@@ -105,6 +107,33 @@ def test_a_failure_says_what_is_not_there(sides: Turn, expected: str, actual: st
 def test_a_turn_that_the_run_did_not_reach_says_so() -> None:
     (failure,) = evaluate([case(GOOD, turn(None, ["pay"]))], {"trajectory_exact_match": 1}).failures()
     assert (failure.turn, failure.expected, failure.actual) == (1, "pay()", "nothing recorded")
+
+
+def test_a_failure_shows_the_turn_that_did_worst_in_the_metric_s_direction() -> None:
+    half = turn(["a"], ["a", "b"])
+    (failure,) = evaluate([case(half, turn(["x"], ["y"]), half)], {"trajectory_recall": 1}).failures()
+    assert failure.turn == 1
+    assert "turn 2: 0 of 1" in failure.row.score.reason
+    rows = [Score("given", value, label=f"turn {i}") for i, value in enumerate((0.2, 0.9, 0.7), 1)]
+    column = Scores(Given(True))
+    column.append(Score("given", 0.6, parts=tuple(rows)))
+    report = Report([case(GOOD, GOOD, GOOD)], Criteria((Criterion("x", Given(True), 0.5),)), [column])
+    assert report.failures()[0].turn == 1
+
+
+def test_a_metric_that_needs_expected_calls_and_does_not_compare_them_has_no_differences() -> None:
+    @dataclass(frozen=True)
+    class Wordy(Given):
+        match: Match = DEFAULT_MATCH
+
+        name = "given"
+        needs: ClassVar[frozenset[str]] = frozenset({"expected_calls"})
+
+    unknown = Turn(Invocation("q", (ToolCall("a", None),)), (said("q", "a"),))
+    for sides in (unknown, Turn(said("q", "a"), (Invocation("q"),))):
+        report = evaluate([Case("c", (sides,), metadata={"given": 0.0})], [Criterion("x", Wordy(), 0.5)])
+        assert report.failures()[0].differences == ()
+        assert "FAILED  x" in str(report)
 
 
 def test_a_failure_about_answers_shows_answers() -> None:

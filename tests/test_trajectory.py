@@ -124,6 +124,13 @@ def test_single_tool_use_needs_no_reference() -> None:
         trajectory_single_tool_use("ab", "b")
 
 
+def test_where_no_calls_are_expected_and_some_made_the_reason_says_so() -> None:
+    for formula in ("trajectory_f1", "trajectory_exact_match", "trajectory_recall", "trajectory_precision"):
+        score = scored(case(turn(["a"], [])), formula)
+        assert score.value == 0.0
+    assert scored(case(turn(["a"], [])), "trajectory_recall").reason == "no calls are expected, but some were made"
+
+
 # --- reasons and counts ------------------------------------------------------------------------------------------
 
 

@@ -143,8 +143,7 @@ def _explain(formula: str, value: float, counts: Mapping[str, float]) -> str:
     if not counts.get("expected", 1):
         if formula in CONTAINMENT:
             return "no calls are expected: nothing was checked"
-        if value == 1:
-            return "no calls are expected and none were made"
+        return "no calls are expected and none were made" if value == 1 else "no calls are expected, but some were made"
     return words
 
 
