@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Literal, TypeAlias
 from unicodedata import category, decimal
 from unicodedata import normalize as unicode_normalize
@@ -17,14 +17,24 @@ from unicodedata import normalize as unicode_normalize
 from .errors import ConfigError
 
 __all__ = [
+    "CLUSTER",
+    "FOLD",
+    "FOLD_AND_SEPARATE",
+    "NEEDS_CONTEXT",
+    "RUN",
+    "SINGLE",
+    "TOKEN",
     "TOKENIZERS",
     "CharTable",
     "Tokenizer",
+    "character_table",
+    "composes",
+    "lower_ascii",
     "normalize",
     "porter_stem",
     "require_text",
     "resolve_tokenizer",
-    "token_spans",
+    "separate",
     "tokenize",
 ]
 
@@ -45,14 +55,14 @@ _SOUTH_EAST_ASIAN = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
 )  # fmt: skip
 _CJK_RADICALS = range(0x2E80, 0x2FE0)
-_CONJOINING_JAMO = (range(0x1100, 0x1200), range(0xA960, 0xA980), range(0xD7B0, 0xD800))
+_JAMO_AFTER_JAMO = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))  # vowels and final consonants
 # Deleted beside format characters: combining grapheme joiner, tatweel, keycap and other enclosing marks, variation
 # selectors.
 _IGNORED = frozenset(
     map(chr, (0x034F, 0x0640, *range(0x20DD, 0x20E5), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
 CLUSTER = "\x1f"  # put before the first letter of a cluster; as white space it ends the token before
-_NEEDS_CONTEXT = "\x00"  # what the character becomes depends on its neighbours
+NEEDS_CONTEXT = "\x00"  # what the character becomes depends on its neighbours
 
 SINGLE = re.compile(f"[{_SINGLE}]")
 _spaceless = re.compile(f"[{_SINGLE}{_SOUTH_EAST_ASIAN}]")
@@ -108,9 +118,18 @@ def _separate_char(char: str) -> str:
 def _fold_and_separate_char(char: str) -> str:
     """Both at once, for a character that no neighbour can change."""
     folded = _fold_char(char)
-    if any(category(c)[0] == "M" or any(ord(c) in jamo for jamo in _CONJOINING_JAMO) for c in folded):
-        return _NEEDS_CONTEXT
+    if any(map(composes, folded)):
+        return NEEDS_CONTEXT
     return folded.translate(_SEPARATE)
+
+
+def composes(char: str) -> bool:
+    """Whether a character can become one with the one before it.
+
+    >>> composes("\u0301"), composes("a")
+    (True, False)
+    """
+    return category(char)[0] == "M" or any(ord(char) in jamo for jamo in _JAMO_AFTER_JAMO)
 
 
 FOLD = CharTable(_fold_char)
@@ -129,18 +148,18 @@ def separate(text: str) -> str:
     if text.isascii() or _only_separators(text):
         return _separate_ascii(text)
     separated = text.translate(FOLD_AND_SEPARATE)
-    if _NEEDS_CONTEXT in separated:
+    if NEEDS_CONTEXT in separated:
         separated = _fold(text).translate(_SEPARATE)
     return _cluster_and_more.sub(_end_cluster, separated) if CLUSTER in separated else separated
 
 
 # Bytes are translated ten times as fast as a `str`.
-_ASCII = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else ord(" ") for byte in range(256))
+ASCII_TOKENS = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else ord(" ") for byte in range(256))
 
 
 def _separate_ascii(text: str) -> str:
     """Lower-case ASCII letters and digits; a space for every other character."""
-    return text.encode("ascii", "replace").translate(_ASCII).decode("ascii")
+    return text.encode("ascii", "replace").translate(ASCII_TOKENS).decode("ascii")
 
 
 def _only_separators(text: str) -> bool:
@@ -197,41 +216,6 @@ def tokenize(text: str, *, stem: bool = False) -> list[str]:
     separated = separate(text)
     tokens = separated.split() if text.isascii() else TOKEN.findall(separated)
     return [porter_stem(token) for token in tokens] if stem else tokens
-
-
-def token_spans(text: str) -> list[tuple[str, int, int]]:
-    """The tokens of `tokenize`, each with where it stands in the text as it was given.
-
-    Returns:
-        ``(token, start, end)`` in order; ``text[start:end]`` is what became the token. One character can hold two
-        tokens (½ is 1 and 2), which then have the same place.
-
-    Raises:
-        TypeError: `text` is not a `str`.
-
-    >>> token_spans("Café, 北京!")
-    [('café', 0, 4), ('北', 6, 7), ('京', 7, 8)]
-    """
-    require_text(text, "text")
-    starts = [i for i, char in enumerate(text) if i == 0 or not _continues(char)] + [len(text)]
-    parts: list[str] = []
-    owners: list[int] = []  # for each character of the parts, which atom it came from
-    for atom, (start, end) in enumerate(pairwise(starts)):
-        part = separate(text[start:end])
-        if CLUSTER in part:
-            part += " "  # a cluster is whole; what follows is another token
-        parts.append(part)
-        owners += [atom] * len(part)
-    return [
-        (match[0], starts[owners[match.start()]], starts[owners[match.end() - 1] + 1])
-        for match in TOKEN.finditer("".join(parts))
-    ]
-
-
-def _continues(char: str) -> bool:
-    """Whether a character can change what the one before becomes, or leaves no trace of its own."""
-    folded = FOLD[ord(char)]
-    return not folded or _is_mark(folded[0]) or any(ord(folded[0]) in jamo for jamo in _CONJOINING_JAMO)
 
 
 def normalize(text: str, *, punctuation: Literal["keep", "edges"] = "keep") -> str:
@@ -348,6 +332,49 @@ def _adk_tokens(text: str) -> list[str]:
     if text.isascii():
         return _separate_ascii(text).split()
     return unicode_normalize("NFKC", text).lower().translate(_ADK).split()
+
+
+def _adk_char_alone(char: str) -> str:
+    """What `_adk_tokens` makes of a character, in the notation of `separate`, where neighbours cannot change it."""
+    folded = unicode_normalize("NFKC", char).lower()
+    separated = folded.translate(_ADK)
+    # Σ becomes σ or ς; and which characters are tokens by themselves is not quite the same here and there.
+    if char == "Σ" or any(map(composes, folded)):
+        return NEEDS_CONTEXT
+    if separated == f" {folded} " and SINGLE.match(folded):
+        return folded
+    return NEEDS_CONTEXT if SINGLE.match(folded) else separated
+
+
+_ADK_ALONE = CharTable(_adk_char_alone)
+
+
+def character_table(tokens_of: Callable[[str], list[str]]) -> CharTable | None:
+    """What a preset makes of each character by itself; ``None`` for other functions.
+
+    >>> table = character_table(tokenize)
+    >>> table[ord("É")], table[ord("、")], table[ord("中")], table[0x301] == NEEDS_CONTEXT
+    ('é', ' ', '中', True)
+    """
+    if tokens_of is tokenize:
+        return FOLD_AND_SEPARATE
+    return _ADK_ALONE if tokens_of is _adk_tokens else None
+
+
+def lower_ascii(text: str, tokens_of: Callable[[str], list[str]]) -> bytes | None:
+    """The text as lower-case ASCII letters and digits and spaces, if a preset makes only that of it.
+
+    >>> lower_ascii("Don’t!", tokenize), lower_ascii("Café", tokenize), lower_ascii("Café", TOKENIZERS["rouge-score"])
+    (b'don t ', None, b'caf ')
+    """
+    if tokens_of is _rouge_score_tokens:
+        text = text.lower()
+    elif not (
+        (tokens_of is tokenize and (text.isascii() or _only_separators(text)))
+        or (tokens_of is _adk_tokens and text.isascii())
+    ):
+        return None
+    return text.encode("ascii", "replace").translate(ASCII_TOKENS)
 
 
 TOKENIZERS: dict[str, Callable[[str], list[str]]] = {

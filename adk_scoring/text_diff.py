@@ -8,13 +8,14 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 from unicodedata import category
 
-from .text import CharTable, porter_stem, require_text, token_spans
+from .text import CLUSTER, FOLD, TOKEN, CharTable, composes, porter_stem, require_text, separate
 from .text_rouge import lcs_pairs
 
-__all__ = ["Piece", "TextDiff", "show_text"]
+__all__ = ["Piece", "TextDiff", "show_text", "token_spans"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +148,38 @@ def _pieces(text: str, spans: Sequence[tuple[str, int, int]], matched: set[int])
     if end < len(text):
         pieces.append(Piece(text[end:], "between"))
     return tuple(pieces)
+
+
+def token_spans(text: str) -> list[tuple[str, int, int]]:
+    """The tokens of `tokenize`, each with where it stands in the text as it was given.
+
+    Returns:
+        ``(token, start, end)`` in order; ``text[start:end]`` is what became the token. One character can hold two
+        tokens (½ is 1 and 2), which then have the same place.
+
+    Raises:
+        TypeError: `text` is not a `str`.
+
+    >>> token_spans("Café, 北京!")
+    [('café', 0, 4), ('北', 6, 7), ('京', 7, 8)]
+    """
+    require_text(text, "text")
+    starts = [i for i, char in enumerate(text) if i == 0 or not _continues(char)] + [len(text)]
+    parts: list[str] = []
+    owners: list[int] = []  # for each character of the parts, which atom it came from
+    for atom, (start, end) in enumerate(pairwise(starts)):
+        part = separate(text[start:end])
+        if CLUSTER in part:
+            part += " "  # a cluster is whole; what follows is another token
+        parts.append(part)
+        owners += [atom] * len(part)
+    return [
+        (match[0], starts[owners[match.start()]], starts[owners[match.end() - 1] + 1])
+        for match in TOKEN.finditer("".join(parts))
+    ]
+
+
+def _continues(char: str) -> bool:
+    """Whether a character can change what the one before becomes, or leaves no trace of its own."""
+    folded = FOLD[ord(char)]
+    return not folded or composes(folded[0])

@@ -6,21 +6,24 @@ from collections import defaultdict
 from collections.abc import Callable
 from itertools import count
 from threading import Lock
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .text import RUN, SINGLE, Tokenizer, porter_stem, resolve_tokenizer, separate, tokenize
 
-__all__ = ["Encoded", "encode"]
+if TYPE_CHECKING:
+    from .text_bulk import WordTable
+
+__all__ = ["Encoded", "Vocabulary", "VocabularyFullError", "encode", "encode_one", "shared_vocabulary"]
 
 Encoded: TypeAlias = str | tuple[int, ...]
 """One character per token; numbers for the rare texts with more different tokens than there are characters."""
 
 
-class _VocabularyFullError(Exception):
+class VocabularyFullError(Exception):
     """There is no character left to stand for a token."""
 
 
-class _Vocabulary(dict[str, str]):
+class Vocabulary(dict[str, str]):
     """Token -> the character that stands for it. Equal stems share one, so a word is stemmed once, not per use."""
 
     # The first, most frequent tokens get characters below 256, for which rapidfuzz has a table; none of them, nor any
@@ -28,33 +31,39 @@ class _Vocabulary(dict[str, str]):
     _low, _high = range(0xA1, 0x100), range(0x40000, 0x110000)
 
     def __init__(self, *, stemmer: bool) -> None:
+        super().__init__()
         self._form = porter_stem if stemmer else str
         self._chars: dict[str, str] = {}
         self._lock = Lock()
         self.size = 0  # characters of all tokens in it
+        self.table: WordTable | None = None
+        self.table_lock = Lock()
 
     def __missing__(self, token: str) -> str:
         form = self._form(token)
         with self._lock:  # two threads must not give two tokens one character
             if form not in self._chars:
-                n = len(self._chars)
-                if n >= len(self._high):
-                    raise _VocabularyFullError
-                self._chars[form] = chr(self._low[n] if n < len(self._low) else self._high[n])
+                self._chars[form] = form if SINGLE.fullmatch(form) else self._next()
             char = self[token] = self._chars[form]
             self.size += len(token)
         return char
 
+    def _next(self) -> str:
+        n = len(self._chars)
+        if n >= len(self._high):
+            raise VocabularyFullError
+        return chr(self._low[n] if n < len(self._low) else self._high[n])
+
 
 _VOCABULARY_SIZE = 1 << 20  # some 150,000 words; then a new vocabulary begins
-_vocabularies: dict[bool, _Vocabulary] = {}
+_vocabularies: dict[bool, Vocabulary] = {}
 
 
-def _vocabulary(stemmer: bool) -> _Vocabulary:
+def shared_vocabulary(stemmer: bool) -> Vocabulary:
     """The vocabulary that calls share; calls that began with an older one keep it until they are done."""
     vocabulary = _vocabularies.get(stemmer)
     if vocabulary is None or vocabulary.size > _VOCABULARY_SIZE:
-        vocabulary = _vocabularies[stemmer] = _Vocabulary(stemmer=stemmer)
+        vocabulary = _vocabularies[stemmer] = Vocabulary(stemmer=stemmer)
     return vocabulary
 
 
@@ -79,16 +88,25 @@ def encode(*texts: str, stemmer: bool = False, tokenizer: Tokenizer = "unicode")
     (3, True, False)
     """
     tokens_of = resolve_tokenizer(tokenizer)
-    lookup = _vocabulary(stemmer).__getitem__
+    vocabulary = shared_vocabulary(stemmer)
     try:
-        return [_encode(text, lookup, tokens_of) for text in texts]
-    except _VocabularyFullError:
+        return [encode_one(text, vocabulary, tokens_of) for text in texts]
+    except VocabularyFullError:
         form = porter_stem if stemmer else str
         numbers: defaultdict[str, int] = defaultdict(count().__next__)
         return [tuple(numbers[form(token)] for token in tokens_of(text)) for text in texts]
 
 
-def _encode(text: str, lookup: Callable[[str], str], tokens_of: Callable[[str], list[str]]) -> str:
+def encode_one(text: str, vocabulary: Vocabulary, tokens_of: Callable[[str], list[str]]) -> str:
+    """Encode a text with the characters of a vocabulary.
+
+    Raises:
+        VocabularyFullError: there are more different tokens than characters.
+
+    >>> encode_one("今天 a b a", Vocabulary(stemmer=False), tokenize)
+    '今天¡¢¡'
+    """
+    lookup = vocabulary.__getitem__
     if tokens_of is not tokenize:
         return "".join(map(lookup, tokens_of(text)))
     separated = separate(text)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .similarity import Normalizer, require_level
 from .text import Tokenizer, normalize, require_text, resolve_tokenizer
-from .text_encoding import Encoded, encode
+from .text_bulk import encode_pairs
+from .text_encoding import Encoded
 from .text_rouge import ngram_overlap, summary_score
 
 if TYPE_CHECKING:
@@ -107,15 +108,11 @@ class TextPairs:
             raise ValueError(_UNEQUAL.format(len(actuals), len(expecteds)))
         self._texts = list(zip(actuals, expecteds, strict=True))
         self._stemmer, self._tokenizer = stemmer, tokenizer
-        self._actual: list[Encoded] = []
-        self._expected: list[Encoded] = []
         for i, (actual, expected) in enumerate(self._texts):
             if not (isinstance(actual, str) and isinstance(expected, str)):
                 require_text(actual, f"actuals[{i}]")
                 require_text(expected, f"expecteds[{i}]")
-            encoded_actual, encoded_expected = encode(actual, expected, stemmer=stemmer, tokenizer=tokenizer)
-            self._actual.append(encoded_actual)
-            self._expected.append(encoded_expected)
+        self._actual, self._expected = encode_pairs(actuals, expecteds, stemmer=stemmer, tokenizer=tokenizer)
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -324,8 +321,7 @@ def levenshtein_many(
     if normalizer is not None:
         left, right = list(map(normalizer, left)), list(map(normalizer, right))
     if level == "token":
-        pairs = [encode(actual, expected) for actual, expected in zip(left, right, strict=True)]
-        return _levenshtein([pair[0] for pair in pairs], [pair[1] for pair in pairs], workers=workers)
+        return _levenshtein(*encode_pairs(left, right), workers=workers)
     return _levenshtein(left, right, workers=workers)
 
 

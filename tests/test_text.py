@@ -16,7 +16,8 @@ from hypothesis import example, given
 from rouge_score.tokenize import tokenize as rouge_score_tokenize
 
 from adk_scoring.errors import ConfigError
-from adk_scoring.text import TOKENIZERS, normalize, porter_stem, resolve_tokenizer, token_spans, tokenize
+from adk_scoring.text import TOKENIZERS, normalize, porter_stem, resolve_tokenizer, tokenize
+from adk_scoring.text_diff import token_spans
 
 from .text_samples import ascii_texts, glued, texts
 

@@ -291,8 +291,8 @@ def test_more_tokens_than_characters(pairs: list[tuple[str, str]]) -> None:
     want = [singles(actual, expected, True, "unicode") for actual, expected in pairs]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_encoding, "_vocabularies", {})
-        patch.setattr(text_encoding._Vocabulary, "_low", range(0xA1, 0xA3))
-        patch.setattr(text_encoding._Vocabulary, "_high", range(0x40000, 0x40006))
+        patch.setattr(text_encoding.Vocabulary, "_low", range(0xA1, 0xA3))
+        patch.setattr(text_encoding.Vocabulary, "_high", range(0x40000, 0x40006))
         assert [singles(actual, expected, True, "unicode") for actual, expected in pairs] == want
         assert in_bulk(TextPairs(*split(pairs), stemmer=True)) == want
 
