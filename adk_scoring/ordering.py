@@ -9,7 +9,7 @@ expectation, and those of one ``step`` under ``Match(parallel=True)``. Blocks ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .assignment import best_assignment
@@ -116,44 +116,46 @@ def _longest_in_order(
 
     Walking through the calls made block by block, one must never have to walk back among the expected blocks: a
     path through the grid of blocks that goes right or down. The table has, for each cell, the best pairs of a path
-    that ends there, for each set of calls that its two blocks have given away so far. Calls that can be matched in
-    one cell only need no set, and calls that look the same give away the first one first: so the sets stay few:
-    a second for 60 calls in steps of 8 that nearly all match each other, milliseconds where arguments tell them apart.
+    that ends there, for each set of calls that its two blocks have given away so far. Calls that look the same give
+    away the first one first, and what can only be matched among itself is matched at once, so the sets stay few: a
+    second for 60 calls in steps of 8 that loosely match each other, milliseconds where "the same" is transitive.
     """
     if not rows or not columns:
         return []
-    row_of = {i: x for x, row in enumerate(rows) for i in row}
-    column_of = {j: y for y, column in enumerate(columns) for j in column}
     transposed = [sum((mask >> j & 1) << i for i, mask in enumerate(masks)) for j in range(len(worth))]
-    settled, done = _settled(masks, transposed, row_of, column_of, worth)
-    row_twin = _twins(rows, masks)
-    column_twin = _twins(columns, list(zip(transposed, worth, strict=True)))
+    alike_rows = [_alike(row, masks) for row in rows]
+    alike_columns = [_alike(column, list(zip(transposed, worth, strict=True))) for column in columns]
+    most = max(worth, default=0)
     above: list[_States] = [{} for _ in columns]
-    for x, row in enumerate(rows):
+    for x, block in enumerate(rows):
         left: _States = {}
-        for y, column in enumerate(columns):
+        row = sum(1 << i for i in block)
+        for y in range(len(columns)):
             states: _States = {} if x or y else {(0, 0): _Kept(0)}
             for (used, _), kept in left.items():
                 _improve(states, (used, 0), kept)
             for (_, taken), kept in above[y].items():
                 _improve(states, (0, taken), kept)
-            for i, j in settled.get((x, y), ()):
-                states = {key: _Kept(kept.worth + worth[j], (i, j), kept) for key, kept in states.items()}
-            for i in row:
-                partners = [j for j in column if masks[i] >> j & 1] if i not in done else ()
-                for (used, taken), kept in list(states.items()) if partners else ():
-                    if used >> i & 1 or (i in row_twin and not used >> row_twin[i] & 1):
-                        continue
-                    for j in partners:
-                        if not taken >> j & 1 and (j not in column_twin or taken >> column_twin[j] & 1):
-                            key = used | 1 << i, taken | 1 << j
-                            _improve(states, key, _Kept(kept.worth + worth[j], (i, j), kept))
+            for made in alike_rows[x]:
+                partners = [wanted for wanted in alike_columns[y] if masks[made[0]] >> wanted[0] & 1]
+                if (
+                    len(partners) == 1
+                    and worth[(wanted := partners[0])[0]] == most
+                    and (transposed[wanted[0]] & row == sum(1 << i for i in made))
+                ):
+                    # They match only each other here, and whichever way the path goes on, one of the two sides is of
+                    # no more use: nothing is gained by keeping a pair back.
+                    states = _matched(states, made, wanted, most)
+                elif partners:
+                    _match_any(states, made, partners, worth)
             above[y] = left = states
     best = max(above[-1].values(), key=lambda kept: kept.worth)
     pairs = []
     while best.before is not None:
         pairs.append(best.pair)
         best = best.before
+    row_of = {i: x for x, row in enumerate(rows) for i in row}
+    column_of = {j: y for y, column in enumerate(columns) for j in column}
     return sorted(pairs, key=lambda pair: (row_of[pair[0]], column_of[pair[1]], pair))
 
 
@@ -162,51 +164,32 @@ def _improve(states: _States, key: tuple[int, int], kept: _Kept) -> None:
         states[key] = kept
 
 
-def _settled(
-    masks: Sequence[int],
-    transposed: Sequence[int],
-    row_of: dict[int, int],
-    column_of: dict[int, int],
-    worth: Sequence[int],
-) -> tuple[dict[tuple[int, int], Pairs], set[int]]:
-    """Match what can be matched in one cell of the grid only: the pairs of each cell, and the calls made in them."""
-    cells: dict[tuple[int, int], Pairs] = {}
-    done: set[int] = set()
-    seen: set[int] = set()
-    for root in range(len(masks)):
-        if not masks[root] or root in seen:
-            continue
-        # All that hangs together with this call by matches.
-        made, wanted = [root], 0
-        seen.add(root)
-        for i in made:
-            for j in _bits(masks[i] & ~wanted):
-                made += [other for other in _bits(transposed[j]) if other not in seen]
-                seen.update(made)
-            wanted |= masks[i]
-        calls = list(_bits(wanted))
-        cell = {(row_of[i], column_of[j]) for i in made for j in calls}
-        if len(cell) == 1:
-            weights = [[worth[j] if masks[i] >> j & 1 else 0 for j in calls] for i in made]
-            pairs = [(made[a], calls[b]) for a, b in best_assignment(weights) if weights[a][b]]
-            cells.setdefault(cell.pop(), []).extend(pairs)
-            done.update(made)
-    return cells, done
+def _matched(states: _States, made: Sequence[int], wanted: Sequence[int], worth: int) -> _States:
+    """Match as many calls of two classes as each state has left."""
+    matched: _States = {}
+    for (used, taken), kept in states.items():
+        free = [i for i in made if not used >> i & 1], [j for j in wanted if not taken >> j & 1]
+        for i, j in zip(*free, strict=False):
+            used, taken, kept = used | 1 << i, taken | 1 << j, _Kept(kept.worth + worth, (i, j), kept)
+        _improve(matched, (used, taken), kept)
+    return matched
 
 
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
+def _match_any(states: _States, made: Sequence[int], partners: Sequence[Sequence[int]], worth: Sequence[int]) -> None:
+    """Add what comes of matching any number of the calls of a class with any of their partners."""
+    for place, i in enumerate(made):
+        for (used, taken), kept in list(states.items()):
+            if used >> i & 1 or (place and not used >> made[place - 1] & 1):
+                continue
+            for wanted in partners:
+                j = next((j for j in wanted if not taken >> j & 1), None)
+                if j is not None:
+                    _improve(states, (used | 1 << i, taken | 1 << j), _Kept(kept.worth + worth[j], (i, j), kept))
 
 
-def _twins(blocks: Sequence[Sequence[int]], looks: Sequence[object]) -> dict[int, int]:
-    """Return for a call the one before it in its block that looks the same, if there is one."""
-    twins = {}
-    for block in blocks:
-        seen: dict[object, int] = {}
-        for index in block:
-            if looks[index] in seen:
-                twins[index] = seen[looks[index]]
-            seen[looks[index]] = index
-    return twins
+def _alike(block: Sequence[int], looks: Sequence[object]) -> list[list[int]]:
+    """Group the calls of a block that look the same."""
+    groups: dict[object, list[int]] = {}
+    for index in block:
+        groups.setdefault(looks[index], []).append(index)
+    return list(groups.values())
