@@ -1,4 +1,4 @@
-"""The command line: ``python -m adk_scoring score ACTUAL [--expected FILE] [--config FILE]``.
+"""The command line: ``python -m adk_scoring score ACTUAL [--expected FILE] [--config FILE]``, and reports of it.
 
 Exit status: 0 all passed, 1 some did not, 2 bad input (one line on standard error), 130 interrupted, 141 nobody reads.
 """
@@ -79,6 +79,10 @@ def _score(options: argparse.Namespace) -> int:
     config = options.config
     criteria = Criteria.from_file(config) if config else Criteria.discover(options.expected or options.actual)
     report = evaluate(pair(actual=actual, expected=expected) if expected is not None else _scorable(actual), criteria)
+    if expected is None and report.summary.never_scored and not any(t.expected for c in actual for t in c.turns):
+        warnings.warn(
+            f"{options.actual}: holds no expectations; give them with --expected FILE", ReadWarning, stacklevel=1
+        )
     if options.case is not None:
         report = _only(report, options.case)
     if options.format == "json":

@@ -135,6 +135,16 @@ def test_without_a_configuration_adk_s_default_is_used_and_named(
     )
 
 
+def test_runs_without_expectations_say_where_those_are_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(capsys, "good.jsonl")
+    assert ran.status == 1
+    assert ran.err == "warning: good.jsonl: holds no expectations; give them with --expected FILE\n"
+    used = {"criteria": {"trajectory_single_tool_use": {"tool": "get_weather", "threshold": 1}}}
+    write(here, "used.json", used)
+    alone = Ran(capsys, "good.jsonl", "--config", "used.json")
+    assert (alone.status, alone.err) == (0, "")
+
+
 def test_another_configuration_may_be_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, "loose.json", {"criteria": {"tool_trajectory_avg_score": {"threshold": 1, "ignore_args": True}}})
     ran = Ran(capsys, "bad.jsonl", *EXPECTED, "--config", "loose.json")

@@ -146,6 +146,7 @@ def test_the_pairing_says_what_it_did() -> None:
     assert second == "1 expected case without a run: y"
     assert third.startswith("12 runs without an expected case: z0, z1,")
     assert third.endswith("z9, … (2 more)")
+    assert str(pair(actual=[runs("x", "hi")], expected=[wants("x", "hi")])) == "1 case paired"
     assert fourth == "x, run from x: turn 2 of the run paired with no expected turn"
 
 

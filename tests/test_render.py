@@ -263,6 +263,8 @@ def test_a_case_shows_verdicts_calls_answers_and_what_failed() -> None:
         "turn 3: Still?\n"
         "  no run of this turn"
     )
+    silent = evaluate([Case("c", (Turn(Invocation("q", ()), (Invocation("q"),)),))], {"trajectory_f1": 1})
+    assert str(silent.case("c")).endswith("\n\nturn 1: q\n  response: (none)")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adk_scoring import Case, Criterion, Match, ReadError, Report, ScoringError, Turn, evaluate, rescore
+from adk_scoring import (
+    Case,
+    Criteria,
+    Criterion,
+    Match,
+    ReadError,
+    Report,
+    Score,
+    ScoringError,
+    Turn,
+    evaluate,
+    rescore,
+)
 from adk_scoring.metrics.base import Scores
 from adk_scoring.report_json import RecordedMetric
 from tests.build import BAD, GOOD, Given, case, cases, report_of, turn
@@ -49,6 +61,13 @@ def test_what_was_written_is_read_back_without_loss(some: list[Case]) -> None:
     assert again.to_json() == written
     assert Report.from_json(written.encode()).to_json() == written
     assert evaluate(some, CRITERIA).to_json() == written
+
+
+def test_the_bounds_of_a_score_come_back() -> None:
+    column = Scores(Given())
+    column.append(Score.failed("given", "one rubric was not answered", bounds=(0.25, 0.75)))
+    report = Report([case(GOOD)], Criteria((Criterion("x", Given(), 0.5),)), [column])
+    assert Report.from_json(report.to_json()).rows[0].score == column[0]
 
 
 _values = st.lists(st.none() | st.sampled_from(["broke", "坏\ud800"]) | st.floats(0, 1), min_size=2, max_size=2)

@@ -198,6 +198,7 @@ _scores = st.one_of(
     st.floats(0, 1).map(lambda value: Score("trajectory_recall", value, counts={"matched": 1, "expected": 2})),
     st.just(Score("trajectory_recall", 0.0)),
     st.just(Score.skipped("trajectory_recall", "nothing")),
+    st.just(Score.failed("trajectory_recall", "one rubric was not answered", bounds=(0.25, 0.75))),
     st.just(Score.failed("trajectory_recall", "broke", parts=(Score("trajectory_recall", 1.0, label="turn 1"),))),
 )
 
@@ -213,6 +214,8 @@ def test_a_column_gives_back_what_was_put_in(first: list[Score], second: list[Sc
     column.extend(more)
     assert list(column) == first + second
     assert column[1:] == (first + second)[1:]
+    backwards = range(len(column) - 1, -1, -1)
+    assert list(column.select(backwards)) == [*reversed(first + second)]
     assert len(column) == len(first) + len(second)
     if first:
         assert column[-len(column)] == first[0]

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, overload
 
 from ..errors import ScoringError
 
@@ -301,6 +301,7 @@ class Scores(Sequence[Score]):
         self._reasons: dict[int, str] = {}
         self._parts: dict[int, tuple[Score, ...]] = {}
         self._own_counts: dict[int, Mapping[str, float]] = {}
+        self._bounds: dict[int, tuple[float, float]] = {}
 
     def append(self, score: Score) -> None:
         """Add a score with all that it holds."""
@@ -313,6 +314,8 @@ class Scores(Sequence[Score]):
             self._own_counts[index] = score.counts
         if score.parts:
             self._parts[index] = score.parts
+        if score.bounds is not None:
+            self._bounds[index] = score.bounds
         if score.reason or score.value is not None:  # without a reason a value counts as appended plainly
             self._reasons[index] = score.reason
 
@@ -330,13 +333,8 @@ class Scores(Sequence[Score]):
         self.statuses.extend(other.statuses)
         for column, more in zip(self._counts, other._counts, strict=True):
             column.extend(more)
-        for mine, others in (
-            (self._reasons, other._reasons),
-            (self._parts, other._parts),
-            (self._own_counts, other._own_counts),
-        ):
-            for index, item in others.items():
-                mine[start + index] = item  # type: ignore[assignment]  # three dicts of three value types
+        for mine, others in zip(self._sparse, other._sparse, strict=True):
+            mine.update((start + index, item) for index, item in others.items())
 
     def select(self, indices: Iterable[int]) -> Scores:
         """Return the column of some of the cases."""
@@ -346,14 +344,15 @@ class Scores(Sequence[Score]):
             chosen.statuses.append(self.statuses[index])
             for column, mine in zip(chosen._counts, self._counts, strict=True):
                 column.append(mine[index])
-            for kept, source in (
-                (chosen._reasons, self._reasons),
-                (chosen._parts, self._parts),
-                (chosen._own_counts, self._own_counts),
-            ):
+            for kept, source in zip(chosen._sparse, self._sparse, strict=True):
                 if index in source:
-                    kept[new] = source[index]  # type: ignore[assignment]  # three dicts of three value types
+                    kept[new] = source[index]
         return chosen
+
+    @property
+    def _sparse(self) -> tuple[dict[int, Any], ...]:
+        """What only some scores have, by their index."""
+        return self._reasons, self._parts, self._own_counts, self._bounds
 
     def has_parts(self, index: int) -> bool:
         """Whether a score is made of others, told without making it."""
@@ -381,7 +380,8 @@ class Scores(Sequence[Score]):
             names = self.metric.count_names
             counts = {name: column[index] for name, column in zip(names, self._counts, strict=True)}
             reason = self.metric.explain(value, counts)
-        return Score(self.metric.name, value, status, reason, counts, self._parts.get(index, ()))
+        parts, bounds = self._parts.get(index, ()), self._bounds.get(index)
+        return Score(self.metric.name, value, status, reason, counts, parts, bounds=bounds)
 
     def __iter__(self) -> Iterator[Score]:
         return (self[index] for index in range(len(self)))
