@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -86,7 +87,7 @@ def _score(options: argparse.Namespace) -> int:
     if options.case is not None:
         report = _only(report, options.case)
     if options.format == "json":
-        print(report.to_json())
+        print(_OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", report.to_json()))
     elif options.format == "markdown":
         print(sets_markdown(report), end="")
     elif options.case is not None:
@@ -95,6 +96,10 @@ def _score(options: argparse.Namespace) -> int:
     else:
         print(sets_text(report))
     return PASSED if report.passed else NOT_PASSED
+
+
+# What a terminal obeys and JSON allows unescaped: controls and marks that turn the direction of text.
+_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def _same_file(actual: str, expected: str) -> bool:

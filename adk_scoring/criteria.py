@@ -52,6 +52,8 @@ class Criterion:
     per: Per = "case"
 
     def __post_init__(self) -> None:
+        if self.per not in ("case", "turn"):
+            raise ConfigError(f"{self.label}: per {self.per!r}; wanted 'case' or 'turn'")
         if self.threshold is None:
             return
         number = self.threshold
@@ -193,7 +195,7 @@ class Criteria:
         path = Path(path)
         try:
             # utf-8-sig: an editor's byte order mark is not part of the configuration.
-            content = json.loads(path.read_text(encoding="utf-8-sig"))
+            content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_repeats)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
         except (ValueError, RecursionError) as error:
@@ -301,6 +303,15 @@ _HOSTED = {
 }
 
 
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object; a key that stands twice is an error, because one of the two would be lost."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return made
+
+
 def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterion:
     if not isinstance(spec, Mapping):
         spec = {"threshold": None if spec is None else _number(spec, where)}
@@ -330,13 +341,10 @@ def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterio
         hash(metric)  # a list where a name is due shows here
     except (ConfigError, TypeError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from None
-    per = spec.get("per", metric.per)
-    if per not in ("case", "turn"):
-        raise ConfigError(f"{where}: per {per!r}; wanted 'case' or 'turn'")
     threshold = spec.get("threshold")
     number = None if threshold is None else _number(threshold, where)
     try:
-        return Criterion(label, metric, number, per)
+        return Criterion(label, metric, number, spec.get("per", metric.per))
     except ConfigError as error:
         raise ConfigError(where + str(error).removeprefix(label)) from None
 

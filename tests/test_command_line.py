@@ -243,6 +243,7 @@ def test_nothing_that_a_terminal_obeys_is_printed(here: Path, capsys: pytest.Cap
     for arguments in (
         ("evil.jsonl", "--config", "evals/test_config.json"),
         ("evil.jsonl", "--config", "evals/test_config.json", "--format", "markdown"),
+        ("evil.jsonl", "--config", "evals/test_config.json", "--format", "json"),
         ("evil.jsonl", "--config", "evals/test_config.json", "--case", evil),
         ("evil.jsonl", "--config", "evil.json"),
         ("evil.jsonl", "--case", evil + "3"),
@@ -250,6 +251,8 @@ def test_nothing_that_a_terminal_obeys_is_printed(here: Path, capsys: pytest.Cap
         ran = Ran(capsys, *arguments)
         assert ran.out + ran.err
         assert all(line.isprintable() for line in (ran.out + ran.err).split("\n"))
+        if "json" in arguments:
+            assert {case.case_id for case in Report.from_json(ran.out).cases} == {evil}
 
 
 # --- bad input ---------------------------------------------------------------------------------------------------

@@ -94,12 +94,10 @@ def test_forbidden_tools() -> None:
         forbidden_tools([1], ["a"])
 
 
-@pytest.mark.parametrize("tools", ["drop", [], [1], (), 3])
+@pytest.mark.parametrize("tools", ["drop", [], [1], ()])
 def test_forbidden_tools_wants_names(tools: Any) -> None:
     with pytest.raises(ConfigError, match="wanted a list of names of tools"):
         METRICS["forbidden_tools"](tools=tools)
-    with pytest.raises(ConfigError, match="wanted a list of names of tools"):
-        forbidden_tools(["drop"], tools)
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,8 @@ def test_a_threshold_that_can_never_decide_is_refused_in_code_too() -> None:
     for wrong in (2, -1, float("nan"), True, "0.5"):
         with pytest.raises(ConfigError, match="x: threshold"):
             Criterion("x", Given(), wrong)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="x: per 'trial'; wanted 'case' or 'turn'"):
+        Criterion("x", Given(), 0.5, "trial")  # type: ignore[arg-type]
     open_ended = Given(bounds=(0, float("inf")))
     assert Criterion("x", open_ended, 1e9).threshold == 1e9
     with pytest.raises(ConfigError, match="x: threshold inf can never decide"):
@@ -270,6 +272,7 @@ def test_a_byte_order_mark_is_no_part_of_it(tmp_path: Path) -> None:
         ("", "not JSON"),
         ("{", "not JSON"),
         ("[" * 100_000, "not JSON"),
+        ('{"criteria": {"trajectory_f1": 1, "trajectory_f1": 0}}', "not JSON: the key 'trajectory_f1' stands twice"),
         ("[]", "wanted an object with 'criteria', found list"),
         ("{}", r"no criteria: found keys \(none\); wanted 'criteria'"),
         ('{"critera": {}}', "no criteria: found keys critera; wanted 'criteria'"),
