@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import comparators as comparators
     from . import stats as stats
+    from . import text as text
     from .alignment import Alignment as Alignment
     from .alignment import align as align
     from .baseline import Baseline as Baseline
@@ -92,6 +93,10 @@ if TYPE_CHECKING:
     from .report import Report as Report
     from .report import Row as Row
     from .signature import Signature as Signature
+    from .similarity import jaccard as jaccard
+    from .similarity import levenshtein as levenshtein
+    from .text_diff import show_text as show_text
+    from .text_rouge import rouge as rouge
     from .thresholds import suggest_threshold as suggest_threshold
     from .writers import write_agents_cli as write_agents_cli
     from .writers import write_evalset as write_evalset
@@ -125,10 +130,13 @@ _HOME = {
     "readers": "READERS iter_cases read",
     "report": "Report Row",
     "signature": "Signature",
+    "similarity": "jaccard levenshtein",
+    "text_diff": "show_text",
+    "text_rouge": "rouge",
     "thresholds": "suggest_threshold",
     "writers": "write_agents_cli write_evalset write_jsonl",
 }
-_MODULES = ("comparators", "stats")
+_MODULES = ("comparators", "stats", "text")
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = [*sorted((*_MODULE_OF, *_MODULES)), "__version__"]

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from adk_scoring import text_encoding, text_pairs
+from adk_scoring import text_bulk, text_encoding, text_pairs
 from adk_scoring.errors import ConfigError
 from adk_scoring.similarity import jaccard, levenshtein, token_f1
 from adk_scoring.text import TOKENIZERS, Tokenizer, tokenize
@@ -266,6 +266,7 @@ pair_lists = st.lists(st.tuples(lines, lines), max_size=12)
 def test_bulk_equals_single(pairs: list[tuple[str, str]], stemmer: bool, tokenizer: Tokenizer, chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_pairs, "_CHUNK_TOKENS", chunk)
+        patch.setattr(text_bulk, "_CHUNK_CHARACTERS", chunk)
         bulk = TextPairs(*split(pairs), stemmer=stemmer, tokenizer=tokenizer)
         assert in_bulk(bulk) == [singles(actual, expected, stemmer, tokenizer) for actual, expected in pairs]
 
@@ -295,6 +296,17 @@ def test_more_tokens_than_characters(pairs: list[tuple[str, str]]) -> None:
         patch.setattr(text_encoding.Vocabulary, "_high", range(0x40000, 0x40006))
         assert [singles(actual, expected, True, "unicode") for actual, expected in pairs] == want
         assert in_bulk(TextPairs(*split(pairs), stemmer=True)) == want
+
+
+@given(st.lists(st.tuples(st.text("ab ", max_size=80), st.text("ab ", max_size=80)), max_size=6), st.integers(1, 3))
+@example([("a" * 16 + " " + "a" * 17, "a" * 8 + " " + "a" * 9)], 1)
+def test_words_that_share_a_place_in_the_table(pairs: list[tuple[str, str]], bits: int) -> None:
+    want = [singles(actual, expected, False, "unicode") for actual, expected in pairs]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_encoding, "_vocabularies", {})
+        patch.setattr(text_bulk.WordTable, "_BITS", bits)
+        assert in_bulk(TextPairs(*split(pairs))) == want
+        assert in_bulk(TextPairs(*split(pairs))) == want  # and with the table filled
 
 
 def test_the_vocabulary_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
