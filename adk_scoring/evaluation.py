@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from .criteria import ADK_DEFAULT, Criteria, CriteriaLike
-from .errors import ScoringError
+from .errors import ConfigError, ScoringError
+from .event_loop import run
 from .evidence import Evidence, Evidences
-from .metrics.base import Metric, Reply, Scores, score_safely
+from .metrics.base import Metric, Score, Scores, score_safely
+from .metrics.judged import JudgedMetric
 from .model import Case
 from .pairing import Pairing
 from .report import Report
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "evaluate_async", "rejudge", "rescore"]
 
+_JUDGE = "judge "
+"""How a note on a judge begins."""
 _CHUNK = 256
 """Cases whose evidence is alive at once: enough to share work in bulk, few enough to stay in the cache."""
 
@@ -41,7 +46,8 @@ def evaluate(
         cases: what `pair` returned, or cases that hold both sides. An expected case without a run is an error row.
         criteria: a mapping label -> threshold, `Criteria`, or a list of `Criterion`. Default: ADK's two.
         judge: whom judged metrics ask. Without one a judged criterion is an error, never a 0.
-        store: where verdicts are looked up first and kept.
+        store: where verdicts are looked up first and kept. It needs the judge too, whose name the verdicts stand
+            under; with a full store it is not asked, so that `GeminiJudge` needs no key.
         concurrency: how many questions are asked at once; default: the judge's own, else 8.
         deadline: seconds for all questions together; what is not answered by then is an error.
         progress: called as the questions are answered; ``True`` draws a bar with tqdm.
@@ -61,18 +67,10 @@ def evaluate(
     >>> report.passed, report.rows[0].score.value
     (True, 1.0)
     """
-    listed, chosen, notes = _checked(cases, criteria)
-    columns = _pure_columns(listed, chosen, asks=judge is not None)
-    asked = ""
-    if judge is not None and any(column is None for column in columns):
-        from .judges.loops import run
-
-        asking = _judged_columns(listed, chosen, columns, judge, store, concurrency, deadline, progress)
-        note, asked = run(asking)
-        notes = (*notes, note)
-    signatures = [Signature.of(criterion.metric, judge=asked) for criterion in chosen]
-    complete = [column for column in columns if column is not None]
-    return Report(listed, chosen, complete, notes=notes, signatures=signatures)
+    wanted = _checked(cases, criteria, judge, store)
+    if judge is None or not any("judge" in criterion.metric.needs for criterion in wanted.criteria):
+        return _report(wanted, [None] * len(wanted.criteria))
+    return run(_judged(wanted, judge, store, concurrency, deadline, progress))
 
 
 async def evaluate_async(
@@ -93,22 +91,28 @@ async def evaluate_async(
     >>> asyncio.run(evaluate_async([case], {"trajectory_f1": 1.0})).passed
     True
     """
-    listed, chosen, notes = _checked(cases, criteria)
-    columns = _pure_columns(listed, chosen, asks=judge is not None)
-    asked = ""
-    if judge is not None and any(column is None for column in columns):
-        asking = _judged_columns(listed, chosen, columns, judge, store, concurrency, deadline, progress)
-        note, asked = await asking
-        notes = (*notes, note)
-    signatures = [Signature.of(criterion.metric, judge=asked) for criterion in chosen]
-    complete = [column for column in columns if column is not None]
-    return Report(listed, chosen, complete, notes=notes, signatures=signatures)
+    wanted = _checked(cases, criteria, judge, store)
+    if judge is None or not any("judge" in criterion.metric.needs for criterion in wanted.criteria):
+        return _report(wanted, [None] * len(wanted.criteria))
+    return await _judged(wanted, judge, store, concurrency, deadline, progress)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is to be evaluated."""
+
+    cases: tuple[Case, ...]
+    criteria: Criteria
+    notes: tuple[str, ...]
 
 
 def _checked(
-    cases: Pairing | Iterable[Case], criteria: CriteriaLike | None
-) -> tuple[tuple[Case, ...], Criteria, tuple[str, ...]]:
-    """Return the cases, the criteria and the notes of an evaluation, or say why there is nothing to evaluate."""
+    cases: Pairing | Iterable[Case],
+    criteria: CriteriaLike | None,
+    judge: Judge | None,
+    store: VerdictStore | None,
+) -> _Wanted:
+    """Return what is to be evaluated, or say why there is nothing."""
     chosen = Criteria.of(ADK_DEFAULT, where="ADK's default") if criteria is None else Criteria.of(criteria)
     if not chosen:
         raise ScoringError(f"no criteria, so there is nothing to score by ({chosen.source})")
@@ -120,75 +124,78 @@ def _checked(
             raise TypeError(f"wanted cases, got {type(strangers[0]).__name__}; a file is read with read(path)")
     if not listed:
         raise ScoringError("no cases were given; an evaluation of nothing is not a success")
-    return listed, chosen, notes
+    if store is not None and judge is None:
+        raise ConfigError(
+            "a store without a judge: verdicts stand under its name; give the judge too, it need not be asked"
+        )
+    return _Wanted(listed, chosen, notes)
 
 
-def _pure_columns(cases: Sequence[Case], criteria: Criteria, *, asks: bool) -> list[Scores | None]:
-    """Score what needs no judge, chunk by chunk; ``None`` for what a judge is to be asked about."""
+def _report(wanted: _Wanted, judged: Sequence[Scores | None], *, who: str = "", notes: Sequence[str] = ()) -> Report:
+    """Score what the judge was not asked about, chunk by chunk, and report all."""
     columns = [
-        None if asks and "judge" in criterion.metric.needs else Scores(criterion.metric) for criterion in criteria
+        Scores(criterion.metric) if ready is None else ready
+        for criterion, ready in zip(wanted.criteria, judged, strict=True)
     ]
-    for chunk in _chunks(cases):
+    for chunk in _chunks(wanted.cases):
         evidences = Evidences(map(Evidence, chunk))
-        for column in columns:
-            if column is not None:
+        for column, ready in zip(columns, judged, strict=True):
+            if ready is None:
                 column.extend(_score_chunk(column.metric, evidences))
-    return columns
+    signatures = [Signature.of(criterion.metric, judge=who) for criterion in wanted.criteria]
+    return Report(wanted.cases, wanted.criteria, columns, notes=(*wanted.notes, *notes), signatures=signatures)
 
 
-async def _judged_columns(
-    cases: Sequence[Case],
-    criteria: Criteria,
-    columns: list[Scores | None],
+async def _judged(
+    wanted: _Wanted,
     judge: Judge,
     store: VerdictStore | None,
     concurrency: int | None,
     deadline: float | None,
     progress: Callable[[Progress], object] | bool,
-) -> tuple[str, str]:
-    """Ask the judge all that is open, fill in the missing columns; return what it cost and who answered, in words."""
-    from .judges import judge_cases
+) -> Report:
+    """Put to the judge what it is to be asked, and report all."""
+    from .judges import Progress, judge_cases
+    from .judges.asking import reporter
 
-    evidences = Evidences(map(Evidence, cases))
-    open_columns = [index for index, column in enumerate(columns) if column is None]
-    metrics = {index: list(criteria)[index].metric for index in open_columns}
-    questions = [(metrics[index], evidence) for index in open_columns for evidence in evidences]
-    answered = await judge_cases(
-        questions, judge, store=store, concurrency=concurrency, deadline=deadline, progress=progress
+    spent = Progress(0, 0)
+
+    def watch(now: Progress) -> None:
+        nonlocal spent
+        spent = now
+        show(now)
+
+    evidences = Evidences(map(Evidence, wanted.cases))
+    metrics = [criterion.metric for criterion in wanted.criteria]
+    asking = list(dict.fromkeys(metric for metric in metrics if "judge" in metric.needs))
+    questions = [(metric, evidence) for metric in asking for evidence in evidences]
+    with reporter(progress) as show:
+        answers = await judge_cases(
+            questions, judge, store=store, concurrency=concurrency, deadline=deadline, progress=watch
+        )
+    judged: dict[Metric, Scores] = {metric: Scores(metric) for metric in asking}
+    for (metric, evidence), replies in zip(questions, answers, strict=True):
+        judged[metric].append(score_safely(metric, evidence, replies))
+    versions = sorted({reply.model_version for replies in answers for reply in replies if reply.model_version})
+    note = _cost(judge, spent, versions)
+    return _report(wanted, [judged.get(metric) for metric in metrics], who=_who(judge, versions), notes=[note])
+
+
+def _cost(judge: Judge, spent: Progress, versions: Sequence[str]) -> str:
+    """Say how many questions were asked and what that cost in this run."""
+    words = (
+        f"{_JUDGE}{judge.name}: {spent.asked} asked, {spent.reused} from the store, {spent.failed} without an answer"
     )
-    for place, index in enumerate(open_columns):
-        column = Scores(metrics[index])
-        replies = answered[place * len(evidences) : (place + 1) * len(evidences)]
-        for evidence, given in zip(evidences, replies, strict=True):
-            column.append(score_safely(metrics[index], evidence, given))
-        columns[index] = column
-    replies_of_all = [reply for given in answered for reply in given]
-    return _cost(judge, replies_of_all), _who(judge, replies_of_all)
-
-
-def _cost(judge: Judge, replies: Sequence[Reply]) -> str:
-    """Say how many answers there are and what they cost; a verdict that several criteria share is counted for each."""
-    failed = sum(reply.error is not None for reply in replies)
-    tokens: dict[str, int] = {}
-    for reply in replies:
-        for kind, count in (reply.usage or {}).items():
-            tokens[kind] = tokens.get(kind, 0) + count
-    words = f"judge {judge.name}: {len(replies)} answers" + (f", {failed} of them unusable" if failed else "")
-    if versions := _versions(replies):
+    if versions:
         words += f"; model {', '.join(versions)}"
-    if tokens:
-        words += "; " + ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in sorted(tokens.items()))
-    return words
+    kinds = [f"{count} {kind.replace('_', ' ')}" for kind, count in sorted(spent.usage.items())]
+    return f"{words}; {', '.join(kinds)}" if kinds else words
 
 
-def _who(judge: Judge, replies: Sequence[Reply]) -> str:
+def _who(judge: Judge, versions: Sequence[str]) -> str:
     """Name the judge with all that shapes its answers, for the signature: its settings and the models that answered."""
-    settings = [f"{key}={value!r}" for key, value in sorted(dict(getattr(judge, "sampling", {})).items())]
-    return ", ".join([judge.name, *settings, *(f"model {version}" for version in _versions(replies))])
-
-
-def _versions(replies: Sequence[Reply]) -> list[str]:
-    return sorted({reply.model_version for reply in replies if reply.model_version})
+    settings = [f"{key}={value!r}" for key, value in sorted(dict(getattr(judge, "sampling", None) or {}).items())]
+    return ", ".join([judge.name, *settings, *(f"model {version}" for version in versions)])
 
 
 def rescore(
@@ -197,15 +204,23 @@ def rescore(
     *,
     judge: Judge | None = None,
     store: VerdictStore | None = None,
+    concurrency: int | None = None,
+    deadline: float | None = None,
+    progress: Callable[[Progress], object] | bool = False,
 ) -> Report:
     """Score the cases of a report by other criteria, without running anything again.
 
+    What the report has is used: a changed threshold costs nothing, and neither do changed weights or coverage floors
+    of a judged metric, whose verdicts are weighed again.
+
     Args:
-        report: an earlier report; a criterion whose metric it already has keeps those scores, so that a changed
-            threshold costs nothing.
+        report: an earlier report.
         criteria: the new criteria.
-        judge: whom new judged metrics ask; changed weights ask the same questions as before.
-        store: where their verdicts are; with a full one nobody is asked.
+        judge: whom judged metrics ask that ask something new.
+        store: where their verdicts are looked up first and kept.
+        concurrency: how many questions are asked at once.
+        deadline: seconds for all questions together.
+        progress: called as the questions are answered; ``True`` draws a bar with tqdm.
 
     >>> from adk_scoring import Case, Invocation, Turn
     >>> case = Case("a", (Turn(Invocation(tool_calls=()), (Invocation(tool_calls=()),)),))
@@ -213,16 +228,45 @@ def rescore(
     True
     """
     chosen = Criteria.of(criteria)
-    return _replaced(report, chosen, _known(report), judge, store)
+    known = _known(report)
+    for metric in [criterion.metric for criterion in chosen if criterion.metric not in known]:
+        if (again := _reweighed(report, metric)) is not None:
+            known[metric] = again
+    new = [criterion for criterion in chosen if criterion.metric not in known]
+    notes = report.notes
+    if new:
+        fresh = evaluate(
+            report.cases,
+            new,
+            judge=judge,
+            store=store,
+            concurrency=concurrency,
+            deadline=deadline,
+            progress=progress,
+        )
+        known |= _known(fresh)
+        notes = (*notes, *fresh.notes)
+    return _of_known(report.cases, chosen, known, notes)
 
 
-def rejudge(report: Report, judge: Judge, *, store: VerdictStore | None = None) -> Report:
+def rejudge(
+    report: Report,
+    judge: Judge,
+    *,
+    store: VerdictStore | None = None,
+    concurrency: int | None = None,
+    deadline: float | None = None,
+    progress: Callable[[Progress], object] | bool = False,
+) -> Report:
     """Put the judged criteria of a report to a judge again, and keep all other scores.
 
     Args:
         report: an earlier report.
         judge: whom to ask now.
         store: where its verdicts are looked up first and kept.
+        concurrency: how many questions are asked at once.
+        deadline: seconds for all questions together.
+        progress: called as the questions are answered; ``True`` draws a bar with tqdm.
 
     >>> from adk_scoring import Case, Invocation, Turn
     >>> from adk_scoring.judges import judge_from
@@ -234,31 +278,50 @@ def rejudge(report: Report, judge: Judge, *, store: VerdictStore | None = None) 
     >>> rejudge(report, judge_from(lambda prompt: verdict, name="yes")).rows[0].score.value
     1.0
     """
-    kept = {metric: known for metric, known in _known(report).items() if "judge" not in metric.needs}
-    return _replaced(report, report.criteria, kept, judge, store)
+    judged = [criterion for criterion in report.criteria if "judge" in criterion.metric.needs]
+    notes = [note for note in report.notes if not note.startswith(_JUDGE)]  # of the judge before
+    if not judged:
+        return report
+    fresh = evaluate(
+        report.cases,
+        judged,
+        judge=judge,
+        store=store,
+        concurrency=concurrency,
+        deadline=deadline,
+        progress=progress,
+    )
+    return _of_known(report.cases, report.criteria, _known(report) | _known(fresh), (*notes, *fresh.notes))
 
 
-def _known(report: Report) -> dict[Metric, tuple[Scores, Signature]]:
+_Known = dict[Metric, tuple[Scores, Signature]]
+
+
+def _known(report: Report) -> _Known:
     return {column.metric: (column, how) for column, how in zip(report.columns, report.signatures, strict=True)}
 
 
-def _replaced(
-    report: Report,
-    criteria: Criteria,
-    known: dict[Metric, tuple[Scores, Signature]],
-    judge: Judge | None,
-    store: VerdictStore | None,
-) -> Report:
-    """Return the report under other criteria: the scores that are known, and fresh ones for the rest."""
-    new = tuple(criterion for criterion in criteria if criterion.metric not in known)
-    notes = report.notes
-    if new:
-        fresh = evaluate(report.cases, Criteria(new, criteria.source), judge=judge, store=store)
-        known = known | _known(fresh)
-        notes = (*notes, *(note for note in fresh.notes if note not in notes))
+def _reweighed(report: Report, metric: Metric) -> tuple[Scores, Signature] | None:
+    """Return the column of a judged metric from that of one which asked the same, if the report has it."""
+    if not isinstance(metric, JudgedMetric):
+        return None
+    for column, signature in zip(report.columns, report.signatures, strict=True):
+        asked = column.metric
+        if isinstance(asked, JudgedMetric) and asked.same_questions() == metric.same_questions():
+            scores = Scores(metric)
+            for case, score in zip(report.cases, column, strict=True):
+                try:
+                    scores.append(metric.reweighed(case, score))
+                except ConfigError as error:  # the weights leave this case nothing to reach
+                    scores.append(Score.failed(metric.name, str(error)))
+            return scores, Signature.of(metric, judge=signature.judge)
+    return None
+
+
+def _of_known(cases: Sequence[Case], criteria: Criteria, known: _Known, notes: Sequence[str]) -> Report:
     columns = [known[criterion.metric][0] for criterion in criteria]
     signatures = [known[criterion.metric][1] for criterion in criteria]
-    return Report(report.cases, criteria, columns, notes=notes, signatures=signatures)
+    return Report(cases, criteria, columns, notes=notes, signatures=signatures)
 
 
 def _score_chunk(metric: Metric, evidences: Evidences) -> Scores:

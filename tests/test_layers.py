@@ -13,7 +13,8 @@ import adk_scoring
 PACKAGE = Path(adk_scoring.__file__).parent
 
 # What each module or package may import of ours, besides itself. `render` is imported by what prints itself.
-SCORING = {"alignment", "arguments", "assignment", "comparators", "ordering", "errors", "evidence", "matching", "model", "similarity", "text", "text_diff", "text_encoding", "text_numbers", "text_pairs", "text_rouge"}
+SCORING = {"alignment", "arguments", "assignment", "comparators", "ordering", "tools", "errors", "evidence", "matching", "model", "similarity", "text", "text_bulk", "text_diff", "text_encoding", "text_numbers", "text_pairs", "text_rouge"}
+COMPARING = {"cohort", "criteria", "differences", "errors", "render", "report", "signature", "stats", "summary"}
 MAY_IMPORT = {
     "errors": set(),
     "stats": set(),
@@ -24,31 +25,50 @@ MAY_IMPORT = {
     "arguments": SCORING,
     "ordering": SCORING,
     "assignment": SCORING,
+    "tools": {"errors", "model"},
     "matching": SCORING,
     "alignment": SCORING | {"render"},
     "evidence": SCORING,
     "text": SCORING,
     "text_pairs": SCORING,
     "text_diff": SCORING | {"render"},
-    "rouge": SCORING,
+    "text_bulk": SCORING,
+    "text_encoding": SCORING,
+    "text_numbers": SCORING,
+    "text_rouge": SCORING,
     "similarity": SCORING,
     "metrics": SCORING,
     "judges": {"errors", "metrics", "model", "evidence"},
-    "criteria": SCORING | {"metrics", "readers"},
-    "evaluation": SCORING | {"metrics", "readers", "pairing", "criteria", "judges", "report"},
+    "criteria": SCORING | {"metrics", "readers", "criteria_agents_cli"},
+    "criteria_agents_cli": {"errors", "readers"},
+    "writers": {"errors", "model", "readers"},
+    "promotion": {"errors", "model"},
+    "event_loop": set(),
+    "evaluation": SCORING | {"event_loop", "metrics", "readers", "pairing", "criteria", "judges", "report", "signature"},
     "summary": SCORING | {"metrics", "criteria", "stats"},
     "failures": SCORING | {"metrics", "criteria", "render", "report"},
-    "report": SCORING | {"metrics", "criteria", "stats", "render", "summary", "failures", "report_json"},
-    "report_json": SCORING | {"metrics", "criteria", "readers", "report"},
-    "render": {"alignment", "errors", "matching", "model", "report", "summary", "failures", "comparison", "text_diff"},
+    "report": SCORING
+    | {"metrics", "criteria", "stats", "render", "summary", "failures", "report_json", "signature", "breakdown"},
+    "report_json": SCORING | {"metrics", "criteria", "readers", "report", "signature"},
+    "signature": SCORING | {"metrics", "report_json", "__version__"},
+    "breakdown": SCORING | {"metrics", "stats", "report"},
+    "baseline": {"errors", "report", "__version__"},
+    "cohort": {"criteria", "report", "signature"},
+    "differences": {"cohort", "stats", "summary"},
+    "comparison": COMPARING,
+    "gating": COMPARING | {"comparison", "baseline"},
+    "thresholds": COMPARING,
+    "render": {"alignment", "errors", "matching", "model", "report", "summary", "failures", "text_diff", "stats"}
+    | {"comparison", "differences", "gating"},
 }
-PUBLIC_ONLY = {"__main__", "integrations"}
+PUBLIC_ONLY = {"__main__", "report_commands", "integrations"}
 NEVER = {  # third-party packages that only these may import
     "pydantic": {"readers"},
     "pydantic_core": {"readers"},
     "google": {"judges"},
-    "numpy": {"stats", "text", "text_pairs", "similarity", "metrics"},
-    "rapidfuzz": {"text", "text_pairs", "similarity", "rouge", "comparators", "metrics"},
+    "matplotlib": {"render"},
+    "numpy": {"stats", "text_bulk", "text_pairs", "metrics"},
+    "rapidfuzz": {"text_pairs", "text_rouge", "similarity", "comparators", "metrics"},
 }
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..evidence import Evidence
     from ..model import Case
 
-__all__ = ["Check", "Progress", "ask_all", "judge_cases"]
+__all__ = ["Check", "Progress", "ask_all", "judge_cases", "reporter"]
 
 Check = Callable[[Prompt, Reply], str | None]
 """Says what is wrong with a reply, or ``None``; see `Metric.reply_problem`."""
@@ -172,7 +172,7 @@ async def _drive(
             report(Progress(len(results), len(items), run.asked, run.reused, run.failed, dict(run.usage)))
 
     connections = judge if isinstance(judge, AbstractAsyncContextManager) else nullcontext()
-    with _reporter(progress) as report:
+    with reporter(progress) as report:
         async with connections:
             await _gather([worker(report) for _ in range(min(concurrency, len(items)))])
     return [results[index] for index in range(len(items))]
@@ -299,7 +299,12 @@ async def _gather(work: Sequence[Coroutine[object, object, _T]]) -> list[_T]:
 
 
 @contextmanager
-def _reporter(progress: Callable[[Progress], object] | bool) -> Iterator[Callable[[Progress], object]]:
+def reporter(progress: Callable[[Progress], object] | bool) -> Iterator[Callable[[Progress], object]]:
+    """What a caller wants to see of a run, as a function: his own, a bar of tqdm for ``True``, nothing for ``False``.
+
+    Raises:
+        ConfigError: a bar was asked for, and tqdm is not installed.
+    """
     if callable(progress):
         yield progress
         return

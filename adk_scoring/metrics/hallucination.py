@@ -1,24 +1,24 @@
 """Hallucination: is each sentence of the answer borne out by what the agent knew? Asked in two rounds.
 
 First the answer is split into sentences; then each sentence is a question of its own, beside the user's words, the
-tools' answers, the instructions and the context. A split that leaves out a word is not accepted, so that no sentence
-can be dropped on the way.
+tools' answers, the instructions and the context. Of the split only the boundaries count: a sentence is cut out of the
+answer itself, and a split that leaves out or changes a word is not accepted, so that nothing gets lost on the way.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import ClassVar, Final
 from unicodedata import category
 
-from ..errors import ConfigError
 from ..evidence import Evidence
 from ..model import Case, Rubric
 from .base import Metric, Prompt, Reply, Score, score_turns
 from .inquiries import material
-from .judged import is_blank
+from .judged import check_asking, no_judge
 from .questions import Question, document, read_json, read_verdict, rubric_asked, settle, visible
 from .rubrics import weigh
 
@@ -45,7 +45,8 @@ _SUPPORTED: Final = (
     "what they answered, the instructions, the context. A sentence that claims nothing (a greeting, a question, an "
     "offer) has the property too. A claim that the material does not mention, or contradicts, has not."
 )
-_SHOWN: Final = ("instructions", "context", "tools", "user", "calls")
+_SHOWN: Final = ("instructions", "context", "tools", "earlier", "user", "calls")
+_RUBRIC: Final = Rubric("supported", _SUPPORTED)
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,7 @@ class Hallucination(Metric):
     needs: ClassVar[frozenset[str]] = frozenset({"judge"})
 
     def __post_init__(self) -> None:
-        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 1:
-            raise ConfigError(f"samples {self.samples!r}; wanted a whole number from 1")
-        if not 0 < self.coverage_floor <= 1:
-            raise ConfigError(f"coverage_floor {self.coverage_floor!r}; wanted a share above 0, at most 1")
+        check_asking(self.samples, self.coverage_floor, self.judge_model)
 
     @property
     def name(self) -> str:
@@ -104,9 +102,7 @@ class Hallucination(Metric):
         turns = _turns(case)
         if turns and len(replies) < len(turns):
             broken = next((reply.error for reply in reversed(replies) if reply.error), None)
-            model = repr(self.judge_model) if self.judge_model else "model"
-            needed = f"needs a judge, and none was given: evaluate(..., judge=GeminiJudge({model})), or any Judge"
-            return Score.failed(self.name, broken or needed)
+            return Score.failed(self.name, broken or no_judge(self.judge_model))
         splits = dict(zip(turns, replies, strict=False))
         following = list(replies[len(turns) :])
         answers: dict[int, list[Reply]] = {}
@@ -124,9 +120,8 @@ class Hallucination(Metric):
     def _asked(self, case: Case, turn: int, split: Reply) -> list[Prompt]:
         prompts = []
         for number, sentence in enumerate(_sentences(case, turn, split), 1):
-            shown = document({"sentence": sentence, **material(case, case.turns[turn], _SHOWN)})
-            rubric = Rubric(f"sentence {number}", _SUPPORTED)
-            prompts += Question(f"turn {turn + 1}/sentence {number}", rubric, shown).prompts(self.samples)
+            shown = document({"sentence": sentence, **material(case, turn, _SHOWN)})
+            prompts += Question(f"turn {turn + 1}/sentence {number}", _RUBRIC, shown).prompts(self.samples)
         return prompts
 
     def _score_turn(self, case: Case, turn: int, split: Reply, answers: Sequence[Reply]) -> Score:
@@ -134,23 +129,22 @@ class Hallucination(Metric):
         if not sentences:
             found = split.error or _read_split(_response(case, turn), split.text)
             return Score.failed(self.name, f"the answer could not be split: {found}")
-        rubrics = [Rubric(f"sentence {number}", sentence) for number, sentence in enumerate(sentences, 1)]
-        parts = []
-        for place, rubric in enumerate(rubrics):
-            mine = answers[place * self.samples : (place + 1) * self.samples]
-            part = settle(self.name, rubric, mine)
-            parts.append(part)
-        return weigh(self.name, rubrics, parts, floor=self.coverage_floor)
+        names = [f"sentence {number}: {shorten(sentence, 80)}" for number, sentence in enumerate(sentences, 1)]
+        parts = [
+            replace(settle(self.name, _RUBRIC, answers[place * self.samples : (place + 1) * self.samples]), label=name)
+            for place, name in enumerate(names)
+        ]
+        return weigh(self.name, [Rubric(name, _SUPPORTED) for name in names], parts, floor=self.coverage_floor)
 
 
 def _turns(case: Case) -> list[int]:
-    """List the turns whose answer has a word in it and that ran without an error."""
+    """List the turns that ran without an error and whose answer has a letter or digit in it."""
     if case.error is not None:
         return []
     return [
         index
         for index, turn in enumerate(case.turns)
-        if turn.actual is not None and turn.actual.error is None and not is_blank(turn.actual.response or "")
+        if turn.actual is not None and turn.actual.error is None and _words(_response(case, index))
     ]
 
 
@@ -178,9 +172,30 @@ def _read_split(response: str, text: str) -> list[str] | str:
     sentences = value.get("sentences")
     if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         return "no list of sentences"
-    if _words("".join(sentences)) != _words(response):
+    said = [words for sentence in sentences if (words := _words(sentence))]
+    if "".join(said) != _words(response):
         return "the sentences are not the response, word for word"
-    return [sentence for sentence in sentences if not is_blank(sentence)]
+    return _cut(response, [len(words) for words in said])
+
+
+def _cut(response: str, lengths: Sequence[int]) -> list[str]:
+    """Cut a text into sentences of so many letters and digits each."""
+    places = [place for place, char in enumerate(response) if _words(char)]
+    starts, first = [0], 0
+    for length in lengths[:-1]:
+        first += length
+        gap = response[places[first - 1] + 1 : places[first]]
+        starts.append(places[first] - len(gap) + _end_of_sentence(gap))
+    return [response[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def _end_of_sentence(gap: str) -> int:
+    """Return how much of what stands between two words ends a sentence; the rest, a minus say, opens the next."""
+    if end := gap.rfind("\n") + 1:
+        return end
+    spaces = [place for place, char in enumerate(gap, 1) if char.isspace()]
+    opening = [place for place, char in enumerate(gap) if category(char) in ("Ps", "Pi")]
+    return spaces[-1] if spaces else opening[0] if opening else len(gap)
 
 
 def _words(text: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from ..model import Case, Invocation, Rubric, ToolCall, Turn
+from ..model import Case, Invocation, Rubric, ToolCall
 
 __all__ = ["INQUIRIES", "Inquiry", "material"]
 
@@ -87,7 +87,7 @@ INQUIRIES: Final[Mapping[str, Inquiry]] = {
         ),
         about_answer=True,
     ),
-    "rubric_quality": Inquiry(("instructions", "user", "calls", "response"), about_answer=True),
+    "rubric_quality": Inquiry(("instructions", "context", "earlier", "user", "calls", "response"), about_answer=True),
     "safety": Inquiry(
         ("user", "calls", "response"),
         (
@@ -204,50 +204,54 @@ INQUIRIES: Final[Mapping[str, Inquiry]] = {
 }
 
 
-def material(case: Case, turn: Turn | None, names: tuple[str, ...]) -> dict[str, Any]:
-    """Gather the material a judge is shown; what the case does not have is left out.
+def material(case: Case, turn: int | None, names: Sequence[str]) -> dict[str, Any]:
+    """Gather the material a judge is shown; what is not known of the case is left out.
 
     Args:
         case: the case.
-        turn: the turn that is judged; ``None`` for the conversation.
-        names: any of ``instructions``, ``tools``, ``context``, ``conversation``, ``user``, ``calls``,
-            ``intermediate_responses``, ``response``, ``references``.
+        turn: the index of the turn that is judged; ``None`` for the conversation.
+        names: any of ``instructions``, ``tools``, ``context``, ``conversation``, and of a turn ``earlier`` (what the
+            user said and the tools answered before it), ``user``, ``calls``, ``intermediate_responses``,
+            ``response``, ``references``.
     """
-    actual = turn.actual if turn is not None else None
-    gathered: dict[str, Any] = {}
-    for name in names:
-        value: Any = None
-        if name == "instructions":
-            value = case.instructions
-        elif name == "context":
-            value = case.context
-        elif name == "tools":
-            value = [
-                {"name": t.name, "description": t.description, "parameters": t.parameters} for t in case.tools or ()
-            ]
-        elif name == "conversation":
-            value = [_said(side.actual) for side in case.turns if side.actual is not None]
-        elif turn is not None and name == "references":
-            value = [expected.response for expected in turn.expected if expected.response is not None]
-        elif actual is not None and name == "user":
-            value = actual.user_text or next((e.user_text for e in turn.expected if e.user_text), "") if turn else ""
-        elif actual is not None and name == "calls":
-            value = [_call(call) for call in actual.tool_calls or ()]
-        elif actual is not None and name == "intermediate_responses":
-            value = [{"author": author, "text": text} for author, text in actual.intermediate_responses]
-        elif actual is not None and name == "response":
-            gathered[name] = actual.response or ""
-        if value:
-            gathered[name] = value
-    return gathered
+    shown: dict[str, Any] = {}
+    if case.instructions:
+        shown["instructions"] = case.instructions
+    if case.context:
+        shown["context"] = case.context
+    if case.tools is not None:
+        shown["tools"] = [
+            {"name": t.name, "description": t.description, "parameters": t.parameters} for t in case.tools
+        ]
+    if turn is None:
+        shown["conversation"] = [_said(side.actual) for side in case.turns if side.actual is not None]
+        return {name: shown[name] for name in names if name in shown}
+    side = case.turns[turn]
+    before = [_asked_and_found(side.actual) for side in case.turns[:turn] if side.actual is not None]
+    if before:
+        shown["earlier"] = before
+    shown["references"] = [expected.response for expected in side.expected if expected.response is not None]
+    if side.actual is not None:
+        expected_text = next((expected.user_text for expected in side.expected if expected.user_text), "")
+        shown["user"] = side.actual.user_text or expected_text
+        shown["calls"] = [_call(call) for call in side.actual.tool_calls or ()]
+        if side.actual.intermediate_responses:
+            shown["intermediate_responses"] = _intermediate(side.actual)
+        shown["response"] = side.actual.response or ""
+    return {name: shown[name] for name in names if name in shown}
+
+
+def _asked_and_found(invocation: Invocation) -> dict[str, Any]:
+    return {"user": invocation.user_text, "calls": [_call(call) for call in invocation.tool_calls or ()]}
 
 
 def _said(invocation: Invocation) -> dict[str, Any]:
-    return {
-        "user": invocation.user_text,
-        "calls": [_call(call) for call in invocation.tool_calls or ()],
-        "response": invocation.response or "",
-    }
+    between = {"intermediate_responses": _intermediate(invocation)} if invocation.intermediate_responses else {}
+    return {**_asked_and_found(invocation), **between, "response": invocation.response or ""}
+
+
+def _intermediate(invocation: Invocation) -> list[dict[str, str]]:
+    return [{"author": author, "text": text} for author, text in invocation.intermediate_responses]
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

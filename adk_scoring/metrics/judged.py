@@ -5,19 +5,19 @@ Pure: `JudgedMetric.prompts` says what would be asked, `JudgedMetric.score` read
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from unicodedata import category
+from typing import Any
 
 from ..errors import ConfigError
 from ..evidence import Evidence
-from ..model import Case, Rubric
-from .base import Metric, Prompt, Reply, Score, score_turns
+from ..model import Case, Rubric, Turn
+from .base import Metric, Prompt, Reply, Score, combine_turns, score_turns, turn_scores
 from .inquiries import INQUIRIES, Inquiry, material
-from .questions import Question, document, read_verdict, rubric_asked, settle
-from .rubrics import check_rubrics, rubrics_of, weigh
+from .questions import Question, document, is_blank, read_verdict, rubric_asked, settle
+from .rubrics import check_rubrics, is_weight, rubrics_of, weigh
 
-__all__ = ["JudgedMetric"]
+__all__ = ["JudgedMetric", "check_asking", "no_judge"]
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,31 @@ class JudgedMetric(Metric):
 
     Args:
         inquiry: its id, a key of `INQUIRIES`.
-        rubrics: rubrics of the criterion; of an inquiry that has its own they change the weights alone.
+        rubrics: rubrics of the criterion, beside those of case and turn; an inquiry that has its own takes no others.
+        weights: other weights of rubrics, by id, wherever the rubric stands. A change of weights asks nothing new.
         samples: how often each question is asked: the majority decides, of levels the mean.
         coverage_floor: the share of the rubrics' weight that must have been scored; below it the score is an error.
         group: only case and turn rubrics of this group (agents-cli) are taken.
-        include_intermediate: whether the judge also sees what the agent said before its final answer.
+        include_intermediate: whether the judge also sees what the agent said in a turn before its final answer; of a
+            conversation it always does.
         judge_model: the model that a configuration names; said where no judge is given. It asks nobody by itself.
 
     Raises:
         ConfigError: a parameter is not usable, or rubrics clash.
+
+    >>> from adk_scoring import Invocation
+    >>> metric = JudgedMetric("safety")
+    >>> case = Case("a", (Turn(Invocation("hi", (), "Hello!")),))
+    >>> [prompt.key for prompt in metric.prompts(case)]
+    ['turn 1/harmless']
+    >>> reply = Reply('{"rubric_id": "harmless", "reason": "a greeting", "verdict": "yes"}')
+    >>> metric.score(case, [reply]).value
+    1.0
     """
 
     inquiry: str
     rubrics: tuple[Rubric, ...] = ()
+    weights: tuple[tuple[str, float], ...] = ()
     samples: int = 1
     coverage_floor: float = 1.0
     group: str | None = None
@@ -48,14 +60,19 @@ class JudgedMetric(Metric):
     def __post_init__(self) -> None:
         if self.inquiry not in INQUIRIES:
             raise ConfigError(f"unknown inquiry {self.inquiry!r}; wanted one of {', '.join(INQUIRIES)}")
-        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 1:
-            raise ConfigError(f"samples {self.samples!r}; wanted a whole number from 1")
-        if not 0 < self.coverage_floor <= 1:
-            raise ConfigError(f"coverage_floor {self.coverage_floor!r}; wanted a share above 0, at most 1")
+        check_asking(self.samples, self.coverage_floor, self.judge_model)
         object.__setattr__(self, "rubrics", rubrics_of(self.rubrics))
-        own = {rubric.rubric_id for rubric in self._inquiry.rubrics}
-        if own and (foreign := [r.rubric_id for r in self.rubrics if r.rubric_id not in own]):
-            raise ConfigError(f"{self.inquiry} asks {', '.join(sorted(own))}, not {foreign[0]!r}; use rubric_quality")
+        object.__setattr__(self, "weights", _weights_of(self.weights))
+        own = self._inquiry.rubrics
+        if own:
+            names = [rubric.rubric_id for rubric in own]
+            if self.rubrics or self.group is not None:
+                raise ConfigError(
+                    f"{self.inquiry} has its own rubrics ({', '.join(names)}); give others to rubric_quality"
+                )
+            if strange := [name for name, _ in self.weights if name not in names]:
+                raise ConfigError(f"{self.inquiry} has no rubric {strange[0]!r}; weights are of {', '.join(names)}")
+            check_rubrics(self._weighted(own), self.inquiry)
 
     @property
     def _inquiry(self) -> Inquiry:
@@ -100,7 +117,7 @@ class JudgedMetric(Metric):
         asked = self._asked(case)
         if asked and len(replies) != len(asked):
             broken = next((reply.error for reply in reversed(replies) if reply.error), None)
-            return Score.failed(self.name, broken or self._no_judge())
+            return Score.failed(self.name, broken or no_judge(self.judge_model))
         answers: dict[str, list[Reply]] = {}
         for (_, prompt), reply in zip(asked, replies, strict=False):
             answers.setdefault(prompt.key, []).append(reply)
@@ -113,9 +130,21 @@ class JudgedMetric(Metric):
             reference="response" if "references" in self._inquiry.material else None,
         )
 
-    def _no_judge(self) -> str:
-        model = repr(self.judge_model) if self.judge_model else "model"
-        return f"needs a judge, and none was given: evaluate(..., judge=GeminiJudge({model})), or any Judge"
+    def reweighed(self, case: Case, score: Score) -> Score:
+        """Return what a score of the same questions is under this metric's weights and coverage floor."""
+        turns = turn_scores(score)
+        numbers: list[int | None] = [None] if self._inquiry.scope == "case" else [*range(len(turns))]
+        again = []
+        for turn, old in zip(numbers, turns, strict=True):
+            rubrics = {rubric.rubric_id: rubric for rubric in self._rubrics(case, turn)} if old.parts else {}
+            chosen = [rubrics[part.label] for part in old.parts]
+            again.append(weigh(self.name, chosen, old.parts, floor=self.coverage_floor) if chosen else old)
+        return combine_turns(self.name, again)
+
+    def same_questions(self) -> JudgedMetric:
+        """Return the metric that asks the same and weighs nothing; equal for two that differ in weights alone."""
+        bare = tuple(replace(rubric, weight=1.0) for rubric in self.rubrics)
+        return replace(self, rubrics=bare, weights=(), coverage_floor=1.0, judge_model=None)
 
     def _asked(self, case: Case) -> list[tuple[Rubric, Prompt]]:
         """List every question of a case with its rubric, samples side by side."""
@@ -127,8 +156,7 @@ class JudgedMetric(Metric):
         asked = []
         for turn in judged:
             rubrics = self._rubrics(case, turn)
-            sides = None if turn is None else case.turns[turn]
-            shown = document(material(case, sides, self._material))
+            shown = document(material(case, turn, self._material))
             where = "conversation" if turn is None else f"turn {turn + 1}"
             for rubric in rubrics:
                 question = Question(f"{where}/{rubric.rubric_id}", rubric, shown)
@@ -143,10 +171,12 @@ class JudgedMetric(Metric):
 
     def _is_judged(self, case: Case, turn: int) -> bool:
         """Whether a turn is put to the judge: it ran, and has the reference and the words that it takes."""
-        actual = case.turns[turn].actual
+        actual, expected = case.turns[turn].actual, case.turns[turn].expected
         if actual is None or actual.error is not None:
             return False
-        if "references" in self._inquiry.material and all(e.response is None for e in case.turns[turn].expected):
+        if "references" in self._inquiry.material and (
+            any(side.error for side in expected) or all(side.response is None for side in expected)
+        ):
             return False
         return not (self._inquiry.about_answer and is_blank(actual.response or ""))
 
@@ -157,23 +187,20 @@ class JudgedMetric(Metric):
             ConfigError: an id stands in two places.
         """
         if self._inquiry.rubrics:
-            weights = {rubric.rubric_id: rubric.weight for rubric in self.rubrics}
-            return tuple(replace(r, weight=weights.get(r.rubric_id, r.weight)) for r in self._inquiry.rubrics)
+            return self._weighted(self._inquiry.rubrics)
         takes = self._inquiry.takes
-        sides = case.turns if turn is None else (case.turns[turn],)
-        found = [*case.rubrics]
-        for side in sides:
-            for invocation in (side.actual, *side.expected):
-                found += [r for r in (invocation.rubrics if invocation is not None else ()) if r not in found]
-        fitting = [
-            rubric
-            for rubric in found
-            if (takes is None or rubric.type is None or rubric.type in takes)
-            and (self.group is None or rubric.group == self.group)
-        ]
-        rubrics = (*self.rubrics, *(rubric for rubric in fitting if rubric not in self.rubrics))
+        found = [*self.rubrics]
+        for rubric in (*case.rubrics, *_turn_rubrics(case.turns if turn is None else (case.turns[turn],))):
+            fits = (takes is None or rubric.type is None or rubric.type in takes) and self.group in (None, rubric.group)
+            if fits and rubric not in found:  # result files repeat the rubrics of the case in each turn
+                found.append(rubric)
+        rubrics = self._weighted(found)
         check_rubrics(rubrics, "criterion, case and turn")
         return rubrics
+
+    def _weighted(self, rubrics: Iterable[Rubric]) -> tuple[Rubric, ...]:
+        weights = dict(self.weights)
+        return tuple(replace(rubric, weight=weights.get(rubric.rubric_id, rubric.weight)) for rubric in rubrics)
 
     def _score_case(self, case: Case, answers: Mapping[str, Sequence[Reply]]) -> Score:
         if case.error is not None:
@@ -189,16 +216,58 @@ class JudgedMetric(Metric):
 
     def _score_turn(self, case: Case, turn: int, answers: Mapping[str, Sequence[Reply]]) -> Score:
         actual = case.turns[turn].actual
-        if self._inquiry.about_answer and is_blank((actual.response if actual else None) or ""):
-            return Score(self.name, 0.0, reason="blank_response: the answer has no word in it, so no judge was asked")
+        blank = self._inquiry.about_answer and is_blank((actual.response if actual else None) or "")
+        if blank and self._rubrics(case, turn):
+            reason = "blank_response: the answer has no word in it, so no judge was asked"
+            return Score(self.name, 0.0, reason=reason)
         return self._weighed(case, turn, answers, f"turn {turn + 1}")
 
     def _weighed(self, case: Case, turn: int | None, answers: Mapping[str, Sequence[Reply]], where: str) -> Score:
         rubrics = self._rubrics(case, turn)
         if not rubrics:
-            return Score.skipped(self.name, "no rubrics: neither the criterion nor the case has one of a fitting type")
+            which = "of a fitting type" if self.group is None else f"of a fitting type in the group {self.group!r}"
+            return Score.skipped(self.name, f"no rubrics: neither the criterion nor the case has one {which}")
         parts = [settle(self.name, r, answers.get(f"{where}/{r.rubric_id}", ())) for r in rubrics]
         return weigh(self.name, rubrics, parts, floor=self.coverage_floor)
+
+
+def check_asking(samples: object, coverage_floor: object, judge_model: object) -> None:
+    """Refuse parameters of a judged metric that cannot be used.
+
+    Raises:
+        ConfigError: one of them is out of range.
+    """
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+        raise ConfigError(f"samples {samples!r}; wanted a whole number from 1")
+    if isinstance(coverage_floor, bool) or not isinstance(coverage_floor, int | float) or not 0 < coverage_floor <= 1:
+        raise ConfigError(f"coverage_floor {coverage_floor!r}; wanted a share above 0, at most 1")
+    if judge_model is not None and not isinstance(judge_model, str):
+        raise ConfigError(f"judge_model {judge_model!r}; wanted a model's name")
+
+
+def no_judge(model: str | None) -> str:
+    """Say what a judged criterion needs where no judge is given."""
+    named = repr(model) if model else "MODEL"
+    return (
+        f"needs a judge, and none was given: evaluate(..., judge=GeminiJudge({named})) or any Judge; or --judge MODEL"
+    )
+
+
+def _weights_of(weights: Any) -> tuple[tuple[str, float], ...]:
+    """Read a mapping id -> weight, or pairs of them."""
+    try:
+        pairs = dict(weights)
+    except (TypeError, ValueError):
+        raise ConfigError(f"weights: wanted a mapping rubric id -> number, found {weights!r:.60}") from None
+    for name, weight in pairs.items():
+        if not isinstance(name, str) or not is_weight(weight):
+            raise ConfigError(f"weights: {name!r}: {weight!r}; wanted a rubric id and a finite number")
+    return tuple(sorted((name, float(weight)) for name, weight in pairs.items()))
+
+
+def _turn_rubrics(turns: Iterable[Turn]) -> list[Rubric]:
+    sides = [side for turn in turns for side in (turn.actual, *turn.expected) if side is not None]
+    return [rubric for side in sides for rubric in side.rubrics]
 
 
 def _is_complete(case: Case) -> bool:
@@ -206,12 +275,3 @@ def _is_complete(case: Case) -> bool:
     return any(turn.actual is not None for turn in case.turns) and not any(
         turn.actual is not None and turn.actual.error is not None for turn in case.turns
     )
-
-
-def is_blank(text: str) -> bool:
-    """Whether an answer has no word in it: nothing, white space, or punctuation and symbols alone.
-
-    >>> is_blank(" ... !"), is_blank("ok"), is_blank("好")
-    (True, False, False)
-    """
-    return not any(category(char)[0] in "LN" for char in text)

@@ -8,6 +8,7 @@ nothing in it can end its own quotation. A reply counts only if the whole of it 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,18 @@ from unicodedata import category
 from ..model import Rubric
 from .base import Prompt, Reply, Score
 
-__all__ = ["CANNOT_ASSESS", "Question", "Verdict", "document", "read_json", "read_verdict", "rubric_asked", "settle"]
+__all__ = [
+    "CANNOT_ASSESS",
+    "Question",
+    "Verdict",
+    "document",
+    "is_blank",
+    "read_json",
+    "read_verdict",
+    "rubric_asked",
+    "settle",
+    "visible",
+]
 
 CANNOT_ASSESS: Final = "cannot_assess"
 
@@ -64,13 +76,13 @@ class Question:
         system = _TASK.format(
             property=visible(self.rubric.text),
             scale=scale,
-            rubric_id=json.dumps(self.rubric.rubric_id, ensure_ascii=False),
+            rubric_id=json.dumps(visible(self.rubric.rubric_id), ensure_ascii=False),
             verdicts=shown,
         )
         schema = {
             "type": "object",
             "properties": {
-                "rubric_id": {"type": "string", "enum": [self.rubric.rubric_id]},
+                "rubric_id": {"type": "string", "enum": [visible(self.rubric.rubric_id)]},
                 "reason": {"type": "string"},
                 "verdict": {"type": "string", "enum": verdicts},
             },
@@ -96,10 +108,18 @@ def rubric_asked(prompt: Prompt) -> Rubric:
 def document(material: Mapping[str, Any]) -> str:
     r"""Write the judged material as one JSON document, without what a reader could not see.
 
-    >>> document({"response": 'a"}\u202e\u0000b'})
-    '{"response": "a\\"}b"}'
+    Numbers that JSON does not have are written as texts, everything that is no JSON as its repr.
+
+    >>> document({"response": 'a"}\u202e\u0000b', "share": float("nan")})
+    '{"response": "a\\"}b", "share": "nan"}'
     """
-    return json.dumps(_visible_all(material), ensure_ascii=False, default=repr)
+    return json.dumps(_visible_all(material), ensure_ascii=False, allow_nan=False)
+
+
+# Invisible, and neither control nor format characters: fillers, the grapheme joiner, variation selectors.
+_INVISIBLE: Final = frozenset(
+    map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
 
 
 def visible(text: str) -> str:
@@ -114,19 +134,39 @@ def visible(text: str) -> str:
         kind = category(char)
         if kind == "Cs":
             kept.append("\ufffd")
-        elif kind not in ("Cc", "Cf") or char in "\n\t":
+        elif char in "\n\t" or (kind not in ("Cc", "Cf") and char not in _INVISIBLE):
             kept.append(char)
     return "".join(kept)
+
+
+def is_blank(text: str) -> bool:
+    r"""Whether a text says nothing: empty, or white space, punctuation and invisible characters alone.
+
+    >>> is_blank(" ... !\u200b"), is_blank("ok"), is_blank("好"), is_blank("👍")
+    (True, False, False, False)
+    """
+    return not any(
+        category(char)[0] in "LN" or (category(char) in ("So", "Sm", "Sc") and not char.isascii())
+        for char in visible(text)
+    )
 
 
 def _visible_all(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
-        return {visible(str(key)): _visible_all(item) for key, item in value.items()}
+        shown: dict[str, Any] = {}
+        for key, item in value.items():
+            name = visible(str(key))
+            while name in shown:  # two keys that differ in what cannot be seen: neither hides the other
+                name += "'"
+            shown[name] = _visible_all(item)
+        return shown
     if isinstance(value, list | tuple):
         return [_visible_all(item) for item in value]
-    return value
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return visible(repr(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +195,18 @@ def read_json(text: str) -> Mapping[str, Any] | str:
         if first.strip().lower() in ("", "json"):
             body = rest
     try:
-        value = json.loads(body)
+        value = json.loads(body, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         return f"not one JSON object: {error}"
     return value if isinstance(value, dict) else f"not a JSON object but {type(value).__name__}"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs; one that says two things under one key says nothing."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key stands twice")
+    return value
 
 
 def read_verdict(rubric: Rubric, text: str) -> Verdict | str:
@@ -166,13 +214,15 @@ def read_verdict(rubric: Rubric, text: str) -> Verdict | str:
     value = read_json(text)
     if isinstance(value, str):
         return value
-    if value.get("rubric_id") != rubric.rubric_id:
+    if value.get("rubric_id") != visible(rubric.rubric_id):
         return f"answers rubric {value.get('rubric_id')!r:.60}, asked was {rubric.rubric_id!r}"
     word = value.get("verdict")
     if isinstance(word, bool) and rubric.levels is None:
         word = "yes" if word else "no"  # a JSON boolean says the same
-    if isinstance(word, int) and not isinstance(word, bool):
+    elif isinstance(word, int) and not isinstance(word, bool):
         word = str(word)
+    elif isinstance(word, str):
+        word = word.strip().lower()
     if word not in _verdicts(rubric):
         return f"verdict {word!r:.60}; wanted one of {', '.join(_verdicts(rubric))}"
     reason = value.get("reason")
@@ -188,41 +238,40 @@ def read_verdict(rubric: Rubric, text: str) -> Verdict | str:
 def settle(metric: str, rubric: Rubric, replies: Sequence[Reply]) -> Score:
     """Make one score of the samples of one question.
 
-    Yes or no: the majority, a tie is unscored. Levels: the mean. More than half of the samples must be usable. The
-    judge's "cannot assess" is a usable answer that scores nothing: where it is the majority, the rubric is skipped.
+    Yes or no: the majority, a tie is unscored. Levels: the mean. More than half of the samples must have assessed it;
+    where they could be read and it were too few, because the judge "cannot assess" it, the rubric is skipped.
 
     Args:
         metric: the metric's name.
         rubric: what was asked.
         replies: one for each sample.
+
+    Returns:
+        The score, labelled with the rubric's id; its counts say how many samples were asked and what they voted.
     """
-    label = rubric.rubric_id
+    label, asked = rubric.rubric_id, len(replies)
     read = [reply.error or read_verdict(rubric, reply.text) for reply in replies]
-    verdicts = [verdict for verdict in read if isinstance(verdict, Verdict)]
     problems = [problem for problem in read if isinstance(problem, str)]
-    asked = len(replies)
+    verdicts = [verdict for verdict in read if isinstance(verdict, Verdict)]
+    assessed = [(verdict.value, verdict) for verdict in verdicts if verdict.value is not None]
     votes: dict[str, float] = {"asked": asked, **Counter(verdict.word for verdict in verdicts)}
     if 2 * len(verdicts) <= asked:
         why = problems[0] if problems else "nobody was asked"
-        reason = f"no verdict for {label} in {asked - len(verdicts)} of {asked} samples: {why}"
+        reason = f"no verdict for {label} in {len(problems)} of {asked} samples: {why}"
         return Score.failed(metric, reason, counts=votes, label=label)
-    assessed = [verdict for verdict in verdicts if verdict.value is not None]
-    unsure = len(verdicts) - len(assessed)
-    if unsure >= len(assessed):
+    if 2 * len(assessed) <= asked:
         reason = next(verdict.reason for verdict in verdicts if verdict.value is None)
         return Score.skipped(metric, f"the judge cannot assess it: {reason}", counts=votes, label=label)
-    values = [verdict.value for verdict in assessed if verdict.value is not None]
-    if rubric.levels is None:
-        yes = values.count(1.0)
-        if 2 * yes == len(values):
-            reason = f"the samples are tied, {yes} yes and {yes} no"
-            return Score.failed(metric, reason, counts=votes, label=label)
-        value = float(2 * yes > len(values))
-        share = f" ({max(yes, len(values) - yes)} of {asked} samples)" if asked > 1 else ""
-        spoken = next(verdict for verdict in assessed if verdict.value == value)
-        reason = f"{spoken.word}{share}: {spoken.reason}"
-    else:
-        value = sum(values) / len(values)
-        words = ", ".join(verdict.word for verdict in assessed)
-        reason = f"level {words} of {rubric.levels[0]} to {rubric.levels[-1]}: {assessed[0].reason}"
-    return Score(metric, value, reason=reason, counts=votes, label=label)
+    if rubric.levels is not None:
+        value = sum(value for value, _ in assessed) / len(assessed)
+        words = ", ".join(verdict.word for _, verdict in assessed)
+        reason = f"level {words} of {rubric.levels[0]} to {rubric.levels[-1]}: {assessed[0][1].reason}"
+        return Score(metric, value, reason=reason, counts=votes, label=label)
+    yes = sum(value == 1 for value, _ in assessed)
+    if 2 * yes == len(assessed):
+        reason = f"the samples are tied, {yes} yes and {yes} no"
+        return Score.failed(metric, reason, counts=votes, label=label)
+    value = float(2 * yes > len(assessed))
+    spoken = next(verdict for given, verdict in assessed if given == value)
+    share = f" ({max(yes, len(assessed) - yes)} of {asked} samples)" if asked > 1 else ""
+    return Score(metric, value, reason=f"{spoken.word}{share}: {spoken.reason}", counts=votes, label=label)

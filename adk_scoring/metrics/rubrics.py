@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, Final
 
 from ..errors import ConfigError
 from ..model import Rubric
@@ -12,12 +14,28 @@ from .base import Score
 __all__ = ["check_rubrics", "rubric_of", "rubrics_of", "weigh"]
 
 
+_KEYS: Final = frozenset(
+    (
+        "rubric_id",
+        "rubricId",
+        "text",
+        "rubric_content",
+        "rubricContent",
+        "weight",
+        "levels",
+        "type",
+        "group",
+        "description",
+    )
+)
+
+
 def rubric_of(item: Any) -> Rubric:
     """Read one rubric: a `Rubric`, a text, or an object in this library's or ADK's form.
 
     Args:
-        item: ``{"rubric_id", "text", "weight"?, "levels"?}``, or ADK's
-            ``{"rubric_id", "rubric_content": {"text_property"}, "type"?}`` in either spelling.
+        item: ``{"rubric_id", "text", "weight"?, "levels"?, "type"?, "group"?}``, or ADK's
+            ``{"rubric_id", "rubric_content": {"text_property"}, "type"?}`` in either spelling. A text is its own id.
 
     Raises:
         ConfigError: it is none of these, or a value in it is not usable.
@@ -31,6 +49,9 @@ def rubric_of(item: Any) -> Rubric:
         return Rubric(item, item)
     if not isinstance(item, Mapping):
         raise ConfigError(f"a rubric is a text or an object, found {type(item).__name__}: {item!r:.60}")
+    if unknown := [key for key in item if key not in _KEYS]:
+        near = get_close_matches(str(unknown[0]), _KEYS, n=1)
+        raise ConfigError(f"a rubric has no {unknown[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     content = item.get("rubric_content", item.get("rubricContent"))
     text = item.get("text")
     if text is None and isinstance(content, Mapping):
@@ -38,19 +59,33 @@ def rubric_of(item: Any) -> Rubric:
     name = item.get("rubric_id", item.get("rubricId", text))
     if not isinstance(text, str) or not text.strip() or not isinstance(name, str) or not name:
         raise ConfigError(f"a rubric wants rubric_id and text, found {dict(item)!r:.120}")
-    weight = item.get("weight", 1.0)
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or weight != weight:
-        raise ConfigError(f"rubric {name!r}: weight {weight!r}; wanted a number")
-    return Rubric(name, text, float(weight), _levels(item.get("levels"), name), type=item.get("type"))
+    levels = item.get("levels")
+    rubric = Rubric(
+        name,
+        text,
+        item.get("weight", 1.0),
+        tuple(levels) if isinstance(levels, list) else levels,
+        type=item.get("type"),
+        group=item.get("group"),
+    )
+    _check(rubric)
+    return rubric
 
 
-def _levels(levels: Any, name: str) -> tuple[int, ...] | None:
+def _check(rubric: Rubric) -> None:
+    if not is_weight(rubric.weight):
+        raise ConfigError(f"rubric {rubric.rubric_id!r}: weight {rubric.weight!r}; wanted a finite number")
+    levels = rubric.levels
     if levels is None:
-        return None
-    whole = isinstance(levels, list | tuple) and all(isinstance(x, int) and not isinstance(x, bool) for x in levels)
-    if not whole or len(levels) < 2 or sorted(set(levels)) != list(levels):
-        raise ConfigError(f"rubric {name!r}: levels {levels!r}; wanted whole numbers, lowest first")
-    return tuple(levels)
+        return
+    whole = isinstance(levels, tuple) and all(isinstance(x, int) and not isinstance(x, bool) for x in levels)
+    if not whole or len(levels) < 2 or tuple(sorted(set(levels))) != levels:
+        raise ConfigError(f"rubric {rubric.rubric_id!r}: levels {levels!r}; wanted whole numbers, lowest first")
+
+
+def is_weight(value: object) -> bool:
+    """Whether a value can be a weight: a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def rubrics_of(items: Any) -> tuple[Rubric, ...]:
@@ -69,11 +104,13 @@ def rubrics_of(items: Any) -> tuple[Rubric, ...]:
 
 
 def check_rubrics(rubrics: Sequence[Rubric], where: str) -> None:
-    """Refuse rubrics whose ids clash or whose weights can give no score.
+    """Refuse rubrics whose ids clash, or whose weights or levels can give no score.
 
     Raises:
-        ConfigError: an id stands twice, or no weight is positive.
+        ConfigError: an id stands twice, a weight or a level is not usable, or no weight is positive.
     """
+    for rubric in rubrics:
+        _check(rubric)
     names = [rubric.rubric_id for rubric in rubrics]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"{where}: the rubric {twice[0]!r} stands twice; give each its own id")
@@ -94,8 +131,11 @@ def weigh(metric: str, rubrics: Sequence[Rubric], parts: Sequence[Score], *, flo
         floor: the share of the weight (signs aside) that must have been scored.
 
     Returns:
-        The score with its bounds: all that is unscored at its worst, and at its best. Below the floor it is an
-        error, and has its bounds still.
+        The score. Where some are unscored it has bounds: these at their worst, and at their best. Below the floor it
+        is an error, and has its bounds still. Its counts hold the weight and how much of it was scored.
+
+    Raises:
+        ConfigError: no weight is positive.
 
     >>> asked = (Rubric("a", "", 3), Rubric("b", "", 2), Rubric("c", "", 1))
     >>> said = (Score("m", 1.0), Score.failed("m", "no reply"), Score("m", 0.0))
@@ -104,36 +144,45 @@ def weigh(metric: str, rubrics: Sequence[Rubric], parts: Sequence[Score], *, flo
     (0.75, (0.5, 0.8333333333333334))
     """
     pairs = list(zip(rubrics, parts, strict=True))
-    total = sum(abs(rubric.weight) for rubric in rubrics)
     scored = [(rubric, part.value) for rubric, part in pairs if part.value is not None]
+    lost = [(rubric, part) for rubric, part in pairs if part.value is None]
+    total = sum(abs(rubric.weight) for rubric in rubrics)
     covered = sum(abs(rubric.weight) for rubric, _ in scored)
     reachable = sum(max(rubric.weight, 0) for rubric in rubrics)
-    sum_scored = sum(rubric.weight * value for rubric, value in scored)
-    lost = [(rubric, part) for rubric, part in pairs if part.value is None]
-    worst = sum_scored + sum(min(rubric.weight, 0) for rubric, _ in lost)
-    best = sum_scored + sum(max(rubric.weight, 0) for rubric, _ in lost)
-    bounds = (_clamp(worst / reachable), _clamp(best / reachable)) if reachable > 0 else None
+    if reachable <= 0:
+        raise ConfigError(f"{metric}: no rubric has a positive weight, so there is nothing to reach")
+    reached = sum(rubric.weight * value for rubric, value in scored)
     counts = {"rubrics": len(pairs), "scored": len(scored), "weight": total, "weight_scored": covered}
+    bounds, missing = None, ""
     if lost:
-        coverage = covered / total if total else 0.0
-        missing = f"{len(lost)} of {len(pairs)} rubrics unscored ({lost[0][0].rubric_id}: {lost[0][1].reason})"
-        if coverage < floor - 1e-9 or sum(max(rubric.weight, 0) for rubric, _ in scored) <= 0:
-            between = f"; the score lies between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else ""
-            return Score.failed(metric, missing + between, counts=counts, parts=tuple(parts), bounds=bounds)
+        worst = reached + sum(min(rubric.weight, 0) for rubric, _ in lost)
+        best = reached + sum(max(rubric.weight, 0) for rubric, _ in lost)
+        bounds = _clamp(worst / reachable), _clamp(best / reachable)
+        missing = (
+            f"{len(lost)} of {len(pairs)} unscored, coverage {covered / total:.3g} "
+            f"({lost[0][0].rubric_id}: {lost[0][1].reason})"
+        )
     positive = sum(max(rubric.weight, 0) for rubric, _ in scored)
-    value = _clamp(sum_scored / positive)
-    shown = ", ".join(f"{rubric.rubric_id} {value:g}" for rubric, value in scored[:8])
-    reason = f"({_terms(scored)}) / {positive:g} = {value:.3f}" if len(scored) <= 6 else f"{shown}, …"
-    worst_part = min(scored, key=lambda pair: pair[1] * (1 if pair[0].weight > 0 else -1))[0]
-    told = next(part.reason for rubric, part in pairs if rubric is worst_part)
-    reason = f"{reason}; {worst_part.rubric_id}: {told}"
+    if lost and (covered / total < floor - 1e-9 or positive <= 0):
+        between = f"; the score lies between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else ""
+        return Score.failed(metric, missing + between, counts=counts, parts=tuple(parts), bounds=bounds)
+    value = _clamp(reached / positive)
+    least, part = min((pair for pair in pairs if pair[1].value is not None), key=_gain)
+    reason = f"{_terms(scored)} / {positive:g} = {value:.3f}; {least.rubric_id}: {part.reason}"
     if lost:
         reason += f"; {missing}"
-    return Score(metric, value, reason=reason, counts=counts, parts=tuple(parts), bounds=bounds if lost else None)
+    return Score(metric, value, reason=reason, counts=counts, parts=tuple(parts), bounds=bounds)
+
+
+def _gain(pair: tuple[Rubric, Score]) -> float:
+    """What a verdict adds to the best that its rubric could give: 0 or less."""
+    rubric, part = pair
+    return rubric.weight * float(part) - max(rubric.weight, 0)
 
 
 def _terms(scored: Sequence[tuple[Rubric, float]]) -> str:
-    return " + ".join(f"{rubric.weight:g} * {value:g}" for rubric, value in scored)
+    terms = [f"{rubric.weight:g} * {value:g}" for rubric, value in scored]
+    return f"({' + '.join(terms)})" if len(terms) <= 6 else f"sum of {len(terms)} weighted verdicts"
 
 
 def _clamp(value: float) -> float:

@@ -1,8 +1,9 @@
-"""Run a coroutine to its end from plain code, whether or not an event loop is running in this thread."""
+"""A coroutine goes in, its result comes out: from plain code, whether or not an event loop runs in this thread."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
@@ -31,6 +32,8 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
     result: Future[_T] = Future()
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[_T]]] = Future()
 
+    context = contextvars.copy_context()
+
     async def main() -> _T:
         task = asyncio.ensure_future(work)
         started.set_result((asyncio.get_running_loop(), task))
@@ -38,7 +41,7 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
 
     def target() -> None:
         try:
-            result.set_result(asyncio.run(main()))
+            result.set_result(context.run(asyncio.run, main()))
         except BaseException as error:  # belongs to the caller, whose thread is another one
             result.set_exception(error)
 
