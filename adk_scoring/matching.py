@@ -67,17 +67,18 @@ class Match:
     args: ArgsRule = "exact"
     # Equal rules have equal hashes without it, and what a caller gives as a comparator need not be hashable.
     tools: Mapping[str, Mapping[str, Comparator]] = field(default_factory=dict, hash=False)
-    ignore_tools: tuple[str, ...] = ()
+    ignore_tools: Sequence[str] = ()
     parallel: bool = False
 
     def __post_init__(self) -> None:
         if self.args not in get_args(ArgsRule):
             raise ConfigError(f"Match(args={self.args!r}): wanted one of {', '.join(get_args(ArgsRule))}")
-        if isinstance(self.ignore_tools, str):
-            raise ConfigError(f"Match(ignore_tools={self.ignore_tools!r}): wanted a list of names, not one text")
+        names: Any = self.ignore_tools  # a configuration may hold anything
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+            raise ConfigError(f"Match(ignore_tools={names!r:.80}): wanted a list of names")
         if not isinstance(self.parallel, bool):
             raise ConfigError(f"Match(parallel={self.parallel!r}): wanted true or false")
-        object.__setattr__(self, "ignore_tools", tuple(self.ignore_tools))
+        object.__setattr__(self, "ignore_tools", tuple(names))
         object.__setattr__(self, "tools", _read_tools(self.tools) if self.tools else {})
         if self.tools:
             _ = self._governed  # a path that cannot be read is an error now, not at the first call
@@ -88,7 +89,7 @@ class Match:
 
         One departure stays: null and missing arguments are both ``{}``.
         """
-        return cls(args="ignore" if ignore_args else "adk", ignore_tools=tuple(ignore_tools))
+        return cls(args="ignore" if ignore_args else "adk", ignore_tools=ignore_tools)
 
     @classmethod
     def of(cls, rule: Match | Mapping[str, Any] | str | None) -> Match:

@@ -94,10 +94,12 @@ def test_forbidden_tools() -> None:
         forbidden_tools([1], ["a"])
 
 
-@pytest.mark.parametrize("tools", ["drop", [], [1], ()])
+@pytest.mark.parametrize("tools", ["drop", [], [1], (), 3])
 def test_forbidden_tools_wants_names(tools: Any) -> None:
     with pytest.raises(ConfigError, match="wanted a list of names of tools"):
         METRICS["forbidden_tools"](tools=tools)
+    with pytest.raises(ConfigError, match="wanted a list of names of tools"):
+        forbidden_tools(["drop"], tools)
 
 
 @pytest.mark.parametrize(

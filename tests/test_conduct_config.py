@@ -13,7 +13,7 @@ import pytest
 from adk_scoring import Case, ConfigError, Criteria, Invocation, Metric, Report, Score, Turn, comparators, evaluate
 from adk_scoring.alignment import as_calls
 
-CALLS = {
+CALLS: dict[str, list[Any]] = {
     "made": ["get", ("book", {"when": "2026-08-19T09:00:00+08:00"})],
     "expected": [("book", {"when": "2026-08-19T01:00:00Z"})],
 }

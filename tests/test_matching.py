@@ -160,7 +160,7 @@ def test_ignored_tools_are_dropped_by_name_or_pattern() -> None:
 
 
 def test_a_rule_is_a_value() -> None:
-    rule = Match(args="subset", ignore_tools=["a"])  # type: ignore[arg-type]  # as a configuration file gives it
+    rule = Match(args="subset", ignore_tools=["a"])
     assert rule == Match(args="subset", ignore_tools=("a",))
     assert hash(rule) == hash(Match(args="subset", ignore_tools=("a",)))
     assert pickle.loads(pickle.dumps(rule)) == rule  # noqa: S301
@@ -191,7 +191,9 @@ def test_adk_rule_by_name() -> None:
     [
         ("exactly", "args='exactly'.*exact, subset"),
         ({"arg": "exact"}, "unknown key 'arg'"),
-        ({"ignore_tools": "search"}, "not one text"),
+        ({"ignore_tools": "search"}, "ignore_tools='search'.*wanted a list of names"),
+        ({"ignore_tools": [1]}, "wanted a list of names"),
+        ({"ignore_tools": None}, "wanted a list of names"),
         (3, "got int"),
     ],
 )

@@ -74,7 +74,7 @@ class TrajectoryPrecedence(Metric):
 
     def __post_init__(self) -> None:
         given: Any = self.rules
-        if isinstance(given, str) or not all(
+        if not isinstance(given, list | tuple) or not all(
             isinstance(rule, list | tuple) and len(rule) == 2 and all(isinstance(name, str) for name in rule)
             for rule in given
         ):
@@ -99,31 +99,25 @@ class TrajectoryPrecedence(Metric):
 
     def judge(self, alignment: Alignment) -> Score:
         """Score one alignment; under explicit rules only its calls made count."""
-        first: dict[Any, int]
+        first: dict[Any, int] = {}
+        pairs: Sequence[tuple[Any, Any]]
         if self.rules:
-            first = {}
+            pairs = self.rules
             for i, call in enumerate(alignment.actual):
                 first.setdefault(call.name, i)
-            pairs: list[tuple[Any, Any]] = list(self.rules)
         else:
-            first = {
-                j: next(i for i, mask in enumerate(alignment.masks) if mask >> j & 1)
-                for j in range(alignment.m)
-                if any(mask >> j & 1 for mask in alignment.masks)
-            }
             pairs = _pairs(alignment)
-        together = {
-            frozenset((a, b))
-            for block in blocks(alignment.actual, parallel=self.match.parallel, groups=False)
-            for a in block
-            for b in block
-            if a != b
-        }
-        broken = [
-            (x, y)
-            for x, y in pairs
-            if y in first and not (x in first and (first[x] < first[y] or frozenset((first[x], first[y])) in together))
-        ]
+            for i, mask in enumerate(alignment.masks):
+                for j in range(alignment.m):
+                    if mask >> j & 1:
+                        first.setdefault(j, i)
+        block_of = _numbered(blocks(alignment.actual, parallel=self.match.parallel, groups=False))
+
+        def before(x: Any, y: Any) -> bool:
+            # Calls of one block may be taken in either order.
+            return x in first and first[x] != first[y] and block_of[first[x]] <= block_of[first[y]]
+
+        broken: list[tuple[Any, Any]] = [(x, y) for x, y in pairs if y in first and not before(x, y)]
         held = len(pairs) - len(broken)
         reason = f"{held} of {len(pairs)} orders kept"
         if not pairs:
@@ -143,5 +137,9 @@ def _pairs(alignment: Alignment) -> list[tuple[int, int]]:
     for j in range(alignment.m):
         if not any(masks[j] >> i & 1 or masks[i] >> j & 1 for i in distinct):
             distinct.append(j)
-    block_of = {j: b for b, block in enumerate(blocks(expected, parallel=match.parallel)) for j in block}
+    block_of = _numbered(blocks(expected, parallel=match.parallel))
     return [(x, y) for x in distinct for y in distinct if block_of[x] < block_of[y]]
+
+
+def _numbered(blocks: Sequence[Sequence[int]]) -> dict[int, int]:
+    return {index: number for number, block in enumerate(blocks) for index in block}

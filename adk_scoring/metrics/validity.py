@@ -59,7 +59,7 @@ def tool_schema_validity(
     >>> tool_schema_validity([("f", {"n": 1}), ("f", {"n": "1"})], [{"name": "f", "inputSchema": schema}])
     0.5
     """
-    calls = Match(ignore_tools=tuple(ignore_tools)).kept(as_calls(actual, "actual"))
+    calls = Match(ignore_tools=ignore_tools).kept(as_calls(actual, "actual"))
     return _valid(calls, _validators(read_tools(tools))).value
 
 
@@ -112,12 +112,14 @@ class ToolSchemaValidity(Metric):
         """Score one case: the mean over its turns."""
         evidence, match = Evidence.of(evidence), Match(ignore_tools=self.ignore_tools)
         tools = self.tools if self.tools is not None else evidence.case.tools
-        if tools is None:
-            return Score.skipped(self.name, "no tool declarations: the case does not say which tools there were")
-        validators = _validators(tools)
-        return score_turns(
-            self.name, evidence, lambda turn: _valid(match.kept(evidence.made(turn)), validators), reference=None
-        )
+        validators = None if tools is None else _validators(tools)
+
+        def measure(turn: int) -> Score:
+            if validators is None:
+                return Score.skipped(self.name, "no tool declarations: the case does not say which tools there were")
+            return _valid(match.kept(evidence.made(turn)), validators)
+
+        return score_turns(self.name, evidence, measure, reference=None)
 
 
 def _failed(calls: Sequence[ToolCall]) -> Score:
