@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from .answers import ResponseEmbeddingSimilarity, ResponseJson, ResponseNumbers
 from .arguments import ToolArgsScore
 from .base import Metric, Prompt, Reply, Score, Scores
 from .conduct import Abstention, ForbiddenTools, ReadOnlyCompliance, ToolCallRate
@@ -56,6 +57,9 @@ METRICS: Final[Mapping[str, Callable[..., Metric]]] = {
     "response_levenshtein": ResponseLevenshtein,
     "response_jaccard": ResponseJaccard,
     "response_token_f1": ResponseTokenF1,
+    "response_numbers": ResponseNumbers,
+    "response_json": ResponseJson,
+    "response_embedding_similarity": ResponseEmbeddingSimilarity,
     **{inquiry: partial(JudgedMetric, inquiry) for inquiry in INQUIRIES},
     "hallucination": Hallucination,
     "hallucinations_v1": partial(Hallucination, adk=True),

@@ -16,7 +16,7 @@ from unicodedata import category
 
 from ..evidence import Evidence
 from ..model import Case, Rubric
-from .base import Metric, Prompt, Reply, Score, score_turns
+from .base import Metric, Prompt, Reply, Score, score_turns, turn_scores
 from .inquiries import material
 from .judged import check_asking, no_judge
 from .questions import Question, document, read_json, read_verdict, rubric_asked, settle, visible
@@ -116,6 +116,14 @@ class Hallucination(Metric):
             return self._score_turn(case, turn, splits[turn], answers[turn])
 
         return score_turns(self.name, evidence, measure, reference=None)
+
+    def verdicts(self, case: Case, score: Score) -> list[tuple[int | None, Rubric, Score | None]]:
+        """List what a judge was asked about a case: the turn, each sentence as a rubric, its score."""
+        return [
+            (turn, Rubric(part.label, _SUPPORTED), part)
+            for turn, held in enumerate(turn_scores(score))
+            for part in held.parts
+        ]
 
     def _asked(self, case: Case, turn: int, split: Reply) -> list[Prompt]:
         prompts = []

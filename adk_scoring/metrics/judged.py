@@ -141,6 +141,21 @@ class JudgedMetric(Metric):
             again.append(weigh(self.name, chosen, old.parts, floor=self.coverage_floor) if chosen else old)
         return combine_turns(self.name, again)
 
+    def verdicts(self, case: Case, score: Score) -> list[tuple[int | None, Rubric, Score | None]]:
+        """List what a judge was asked about a case: the turn (``None``: the conversation), the rubric, its score.
+
+        Args:
+            case: the case.
+            score: the case's score by this metric; where it has no verdict on a rubric, that is ``None``.
+        """
+        turns = turn_scores(score)
+        listed = []
+        for turn in self._judged(case):
+            parts = turns[turn or 0].parts if (turn or 0) < len(turns) else ()
+            given = {part.label: part for part in parts}
+            listed += [(turn, rubric, given.get(rubric.rubric_id)) for rubric in self._rubrics(case, turn)]
+        return listed
+
     def same_questions(self) -> JudgedMetric:
         """Return the metric that asks the same and weighs nothing; equal for two that differ in weights alone."""
         bare = tuple(replace(rubric, weight=1.0) for rubric in self.rubrics)
@@ -150,11 +165,8 @@ class JudgedMetric(Metric):
         """List every question of a case with its rubric, samples side by side."""
         if case.error is not None:
             return []
-        judged: list[int | None] = [turn for turn in range(len(case.turns)) if self._is_judged(case, turn)]
-        if self._inquiry.scope == "case":
-            judged = [None] if _is_complete(case) else []
         asked = []
-        for turn in judged:
+        for turn in self._judged(case):
             rubrics = self._rubrics(case, turn)
             shown = document(material(case, turn, self._material))
             where = "conversation" if turn is None else f"turn {turn + 1}"
@@ -168,6 +180,12 @@ class JudgedMetric(Metric):
         if self.include_intermediate:
             return tuple(dict.fromkeys((*self._inquiry.material, "intermediate_responses")))
         return tuple(name for name in self._inquiry.material if name != "intermediate_responses")
+
+    def _judged(self, case: Case) -> list[int | None]:
+        """List the turns that are put to the judge; ``[None]`` is the conversation as a whole."""
+        if self._inquiry.scope == "case":
+            return [None] if _is_complete(case) else []
+        return [turn for turn in range(len(case.turns)) if self._is_judged(case, turn)]
 
     def _is_judged(self, case: Case, turn: int) -> bool:
         """Whether a turn is put to the judge: it ran, and has the reference and the words that it takes."""

@@ -35,13 +35,20 @@ Measured = tuple[float, Mapping[str, float], str] | None
 """Value, counts and reason; ``None``: this reference says nothing that could be checked."""
 
 
-def score_responses(metric: str, evidence: Evidence | Case, measure: Callable[[str, str], Measured]) -> Score:
+def score_responses(
+    metric: str,
+    evidence: Evidence | Case,
+    measure: Callable[[str, str], Measured],
+    *,
+    nothing: str = "the expected response is empty: nothing to look for",
+) -> Score:
     """Score the answer of each turn against its references; the best one counts.
 
     Args:
         metric: the metric's name.
         evidence: the case.
         measure: takes the answer and one reference.
+        nothing: why a turn is skipped whose references say nothing that could be checked.
 
     Raises:
         TypeError: an answer is not text; names the case.
@@ -63,7 +70,7 @@ def score_responses(metric: str, evidence: Evidence | Case, measure: Callable[[s
             if found is not None and (best is None or found[0] > best[0]):
                 best, which = found, index
         if best is None:
-            return Score.skipped(metric, "the expected response is empty: nothing to look for")
+            return Score.skipped(metric, nothing)
         value, counts, reason = best
         if references > 1:
             reason += f"; against alternative {which + 1} of {len(case.turns[turn].expected)}"
