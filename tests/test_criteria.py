@@ -301,9 +301,10 @@ def test_a_file_that_cannot_be_opened_names_itself(tmp_path: Path) -> None:
         Criteria.from_file(tmp_path / "binary.json")
 
 
+_words = st.text("ab 1.北", max_size=5)
 _anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats() | _words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_words, inner, max_size=3),
     max_leaves=5,
 )
 _keys = st.sampled_from(["criteria", "eval_metrics", "custom_metrics", ADK, "match", "threshold", "metric", "per", "x"])

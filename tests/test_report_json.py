@@ -84,7 +84,7 @@ def test_every_kind_of_score_comes_back(first: list[Any], second: list[Any], thr
 
 def test_the_text_does_not_depend_on_the_process() -> None:
     program = (
-        "from adk_scoring import *\n"
+        "from adk_scoring import Case, Invocation, ToolCall, Turn, evaluate\n"
         "made = Invocation('q', (ToolCall('f', {'b': 1, 'a': [2]}),), 'x', metadata={'k': 1})\n"
         "case = Case('c', (Turn(made, (made,)), Turn(made, ())), tags=('x', 'y'))\n"
         "print(evaluate([case], {'trajectory_f1': 1, 'response_exact_match': 0.5}).to_json())\n"
