@@ -96,7 +96,10 @@ class Rouge:
 
     @cached_property
     def rougeLsum(self) -> RougeScore:  # noqa: N802
-        """Longest common subsequences line by line, united per line of the reference; without newlines, ROUGE-L."""
+        """Longest common subsequences line by line, united per line of the reference; without newlines, ROUGE-L.
+
+        Every line of the one is compared with every line of the other that shares a token with it.
+        """
         if "\n" not in self.actual and not any("\n" in reference for reference in self.expected):
             return self.rougeL
         return _best(

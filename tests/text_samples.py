@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-_LATIN = (
-    "the running agents Runs 1990s don't 3.14 -5 get_weather $1,000.50 naïve café"
-)
+_LATIN = "the running agents Runs 1990s don't 3.14 -5 get_weather $1,000.50 naïve café"
 _EAST = "今天天气 很好， 𠮷野家 データ ﾃﾞｰﾀ か\u3099 が゙ 東京の 학교에 \u1112\u1161\u11ab ⼀ ⺀ 々〇 ー・"
 _SOUTH = "ㄅㄆ ꀀ ＡＢＣ１２３ สวัสดี ผมชื่อJohn ๑๒๓ ฿500 น้ำ ສະບາຍດີ မင်္ဂလာပါ သွားeng សួស្តី नमस्ते हिन्दी १२३ বাংলা வணக்கம் Việt"
 _WEST = "cafe\u0301 Straße ẞ İstanbul ısparta ΣΊΣΥΦΟΣ σίσυφος Привет Ёлка مَرْحَبًا ٣٫١٤ مـــرحبا می\u200cخواهم"
