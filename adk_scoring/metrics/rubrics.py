@@ -164,8 +164,10 @@ def weigh(metric: str, rubrics: Sequence[Rubric], parts: Sequence[Score], *, flo
         )
     positive = sum(max(rubric.weight, 0) for rubric, _ in scored)
     if lost and (covered / total < floor - 1e-9 or positive <= 0):
-        between = f"; the score lies between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else ""
-        return Score.failed(metric, missing + between, counts=counts, parts=tuple(parts), bounds=bounds)
+        reason = f"{missing}; the score lies between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else missing
+        if len(pairs) == 1:
+            reason = parts[0].reason
+        return Score.failed(metric, reason, counts=counts, parts=tuple(parts), bounds=bounds)
     value = _clamp(reached / positive)
     least, part = min((pair for pair in pairs if pair[1].value is not None), key=_gain)
     reason = f"{_terms(scored)} / {positive:g} = {value:.3f}; {least.rubric_id}: {part.reason}"
