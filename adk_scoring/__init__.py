@@ -25,11 +25,19 @@ if TYPE_CHECKING:
     from . import text as text
     from .alignment import Alignment as Alignment
     from .alignment import align as align
+    from .annotations import Annotation as Annotation
+    from .annotations import annotation_items as annotation_items
+    from .annotations import read_annotations as read_annotations
+    from .annotations import write_annotations as write_annotations
     from .baseline import Baseline as Baseline
     from .baseline import read_baseline as read_baseline
     from .baseline import write_baseline as write_baseline
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
+    from .calibration import Agreement as Agreement
+    from .calibration import Calibration as Calibration
+    from .calibration import agreement as agreement
+    from .calibration import calibrate as calibrate
     from .criteria import Criteria as Criteria
     from .criteria import Criterion as Criterion
     from .errors import ConfigError as ConfigError
@@ -46,6 +54,8 @@ if TYPE_CHECKING:
     from .gating import gate as gate
     from .judges import GeminiJudge as GeminiJudge
     from .judges import Judge as Judge
+    from .judges import Panel as Panel
+    from .judges import Progress as Progress
     from .judges import VerdictStore as VerdictStore
     from .judges import judge_from as judge_from
     from .matching import ADK_FRAMEWORK_TOOLS as ADK_FRAMEWORK_TOOLS
@@ -87,16 +97,21 @@ if TYPE_CHECKING:
     from .pairing import Pairing as Pairing
     from .pairing import pair as pair
     from .promotion import promote as promote
+    from .pairwise import OrderAgreement as OrderAgreement
+    from .pairwise import Pair as Pair
+    from .pairwise import Preference as Preference
+    from .pairwise import judge_pairs as judge_pairs
+    from .pairwise import order_agreement as order_agreement
     from .readers import READERS as READERS
     from .readers import iter_cases as iter_cases
     from .readers import read as read
     from .report import Report as Report
     from .report import Row as Row
     from .signature import Signature as Signature
-    from .similarity import jaccard as jaccard
-    from .similarity import levenshtein as levenshtein
-    from .text_diff import show_text as show_text
-    from .text_rouge import rouge as rouge
+    from .text.similarity import jaccard as jaccard
+    from .text.similarity import levenshtein as levenshtein
+    from .text.diff import show_text as show_text
+    from .text.rouge import rouge as rouge
     from .thresholds import suggest_threshold as suggest_threshold
     from .writers import write_agents_cli as write_agents_cli
     from .writers import write_evalset as write_evalset
@@ -108,11 +123,13 @@ _HOME = {
     "alignment": "Alignment align",
     "baseline": "Baseline read_baseline write_baseline",
     "comparison": "Comparison compare",
+    "annotations": "Annotation annotation_items read_annotations write_annotations",
+    "calibration": "Agreement Calibration agreement calibrate",
     "criteria": "Criteria Criterion",
     "errors": "ConfigError JudgeError MatchError ReadError ReadWarning ScoringError",
     "evaluation": "evaluate evaluate_async rejudge rescore",
     "gating": "Gate gate",
-    "judges": "GeminiJudge Judge VerdictStore judge_from",
+    "judges": "GeminiJudge Judge Panel Progress VerdictStore judge_from",
     "matching": "ADK_FRAMEWORK_TOOLS Match",
     "metrics": "METRICS",
     "metrics.arguments": "tool_args_score",
@@ -127,12 +144,13 @@ _HOME = {
     "model": "Case Invocation RecordedScore Rubric Session Tool ToolCall Turn Usage",
     "pairing": "Pairing pair",
     "promotion": "promote",
+    "pairwise": "OrderAgreement Pair Preference judge_pairs order_agreement",
     "readers": "READERS iter_cases read",
     "report": "Report Row",
     "signature": "Signature",
-    "similarity": "jaccard levenshtein",
-    "text_diff": "show_text",
-    "text_rouge": "rouge",
+    "text.similarity": "jaccard levenshtein",
+    "text.diff": "show_text",
+    "text.rouge": "rouge",
     "thresholds": "suggest_threshold",
     "writers": "write_agents_cli write_evalset write_jsonl",
 }

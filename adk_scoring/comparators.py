@@ -17,8 +17,8 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, ClassVar, Final
 
-from .arguments import ABSENT, Comparator, json_equal
 from .errors import ConfigError
+from .matching.arguments import ABSENT, Comparator, json_equal
 
 __all__ = [
     "COMPARATORS",

@@ -10,7 +10,7 @@ from .alignment import Alignment
 from .matching import Match
 from .model import Case, ToolCall
 from .text import Tokenizer, normalize
-from .text_pairs import TextPairs
+from .text.pairs import TextPairs
 
 __all__ = ["Evidence", "Evidences"]
 

@@ -96,8 +96,12 @@ def ours(result: Path) -> dict[str, list[float | None]]:
 def adk(evalset: Path, runs: Path, *, file_backed: bool) -> dict[str, list[float | None]]:
     """Read and score with google-adk's LocalEvalService."""
     from google.adk.agents import Agent
-    from google.adk.evaluation.base_eval_service import EvaluateConfig, EvaluateRequest, InferenceResult
-    from google.adk.evaluation.base_eval_service import InferenceStatus
+    from google.adk.evaluation.base_eval_service import (
+        EvaluateConfig,
+        EvaluateRequest,
+        InferenceResult,
+        InferenceStatus,
+    )
     from google.adk.evaluation.eval_case import Invocation
     from google.adk.evaluation.eval_metrics import EvalMetric
     from google.adk.evaluation.eval_set import EvalSet

@@ -27,10 +27,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from adk_scoring.similarity import jaccard
 from adk_scoring.text import tokenize
-from adk_scoring.text_pairs import jaccard_many, levenshtein_many, rouge_many
-from adk_scoring.text_rouge import rouge
+from adk_scoring.text.pairs import jaccard_many, levenshtein_many, rouge_many
+from adk_scoring.text.rouge import rouge
+from adk_scoring.text.similarity import jaccard
 
 Texts: TypeAlias = tuple[list[str], list[str]]
 

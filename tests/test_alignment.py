@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adk_scoring.alignment import Alignment, align, as_calls
-from adk_scoring.assignment import best_assignment, maximum_matching
+from adk_scoring.alignment.assignment import best_assignment, maximum_matching
 from adk_scoring.errors import MatchError
 from adk_scoring.evidence import Evidence
 from adk_scoring.matching import Match

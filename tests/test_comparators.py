@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_scoring import comparators
-from adk_scoring.arguments import ABSENT, json_equal
 from adk_scoring.comparators import (
     COMPARATORS,
     absent,
@@ -30,6 +29,7 @@ from adk_scoring.comparators import (
     unordered,
 )
 from adk_scoring.errors import ConfigError
+from adk_scoring.matching.arguments import ABSENT, json_equal
 
 from .slow_alignment import canonical, values
 

@@ -13,7 +13,7 @@ import adk_scoring
 PACKAGE = Path(adk_scoring.__file__).parent
 
 # What each module or package may import of ours, besides itself. `render` is imported by what prints itself.
-SCORING = {"alignment", "arguments", "assignment", "comparators", "ordering", "tools", "errors", "evidence", "matching", "model", "similarity", "text", "text_bulk", "text_diff", "text_encoding", "text_numbers", "text_pairs", "text_rouge"}
+SCORING = {"alignment", "comparators", "errors", "evidence", "matching", "model", "text", "tools"}
 COMPARING = {"cohort", "criteria", "differences", "errors", "render", "report", "signature", "stats", "summary"}
 MAY_IMPORT = {
     "errors": set(),
@@ -22,29 +22,24 @@ MAY_IMPORT = {
     "readers": {"errors", "model"},
     "pairing": SCORING,
     "comparators": SCORING,
-    "arguments": SCORING,
-    "ordering": SCORING,
-    "assignment": SCORING,
     "tools": {"errors", "model"},
     "matching": SCORING,
     "alignment": SCORING | {"render"},
     "evidence": SCORING,
     "text": SCORING,
-    "text_pairs": SCORING,
-    "text_diff": SCORING | {"render"},
-    "text_bulk": SCORING,
-    "text_encoding": SCORING,
-    "text_numbers": SCORING,
-    "text_rouge": SCORING,
-    "similarity": SCORING,
     "metrics": SCORING,
     "judges": {"errors", "metrics", "model", "evidence"},
-    "criteria": SCORING | {"metrics", "readers", "criteria_agents_cli"},
+    "criteria": SCORING | {"metrics", "readers", "criteria_agents_cli", "config_file"},
+    "config_file": {"errors"},
     "criteria_agents_cli": {"errors", "readers"},
     "writers": {"errors", "model", "readers"},
     "promotion": {"errors", "model"},
     "event_loop": set(),
-    "evaluation": SCORING | {"event_loop", "metrics", "readers", "pairing", "criteria", "judges", "report", "signature"},
+    "annotations": SCORING | {"metrics", "readers", "report"},
+    "calibration": {"annotations", "errors", "metrics", "report", "stats"},
+    "pairwise": {"event_loop", "judges", "metrics", "stats"},
+    "evaluation": SCORING
+    | {"event_loop", "metrics", "readers", "pairing", "criteria", "judges", "report", "signature"},
     "summary": SCORING | {"metrics", "criteria", "stats"},
     "failures": SCORING | {"metrics", "criteria", "render", "report"},
     "report": SCORING
@@ -58,7 +53,7 @@ MAY_IMPORT = {
     "comparison": COMPARING,
     "gating": COMPARING | {"comparison", "baseline"},
     "thresholds": COMPARING,
-    "render": {"alignment", "errors", "matching", "model", "report", "summary", "failures", "text_diff", "stats"}
+    "render": {"alignment", "errors", "matching", "model", "report", "summary", "failures", "text", "stats"}
     | {"comparison", "differences", "gating"},
 }
 PUBLIC_ONLY = {"__main__", "report_commands", "integrations"}
@@ -67,8 +62,8 @@ NEVER = {  # third-party packages that only these may import
     "pydantic_core": {"readers"},
     "google": {"judges"},
     "matplotlib": {"render"},
-    "numpy": {"stats", "text_bulk", "text_pairs", "metrics"},
-    "rapidfuzz": {"text_pairs", "text_rouge", "similarity", "comparators", "metrics"},
+    "numpy": {"stats", "text", "metrics"},
+    "rapidfuzz": {"text", "comparators", "metrics"},
 }
 
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_scoring.alignment import Alignment, align
-from adk_scoring.arguments import ABSENT, json_equal
 from adk_scoring.comparators import absent, anything, approx, casefold, iso8601, one_of, optional, regex, unordered
 from adk_scoring.errors import ConfigError, MatchError
 from adk_scoring.matching import Match
+from adk_scoring.matching.arguments import ABSENT, json_equal
 from adk_scoring.metrics import METRICS
 from adk_scoring.metrics.formulas import trajectory_recall
 from adk_scoring.model import Case, Invocation, ToolCall, Turn

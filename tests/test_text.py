@@ -17,7 +17,7 @@ from rouge_score.tokenize import tokenize as rouge_score_tokenize
 
 from adk_scoring.errors import ConfigError
 from adk_scoring.text import TOKENIZERS, normalize, porter_stem, resolve_tokenizer, tokenize
-from adk_scoring.text_diff import token_spans
+from adk_scoring.text.diff import token_spans
 
 from .text_samples import ascii_texts, glued, texts
 
@@ -214,9 +214,9 @@ def test_what_is_not_text_is_refused() -> None:
 
 def test_importing_loads_nothing_heavy_and_fills_no_table() -> None:
     code = (
-        "import sys; from adk_scoring import text, text_rouge, text_pairs, similarity, text_diff, text_numbers\n"
+        "import sys; from adk_scoring.text import rouge, pairs, similarity, diff, numbers, tokens\n"
         "print([m for m in ('numpy', 'nltk', 'rouge_score', 'rapidfuzz') if m in sys.modules])\n"
-        "print(len(text.FOLD_AND_SEPARATE))"
+        "print(len(tokens.FOLD_AND_SEPARATE))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout  # noqa: S603
     assert shown.split() == ["[]", "0"]

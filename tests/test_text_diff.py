@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_scoring.text_diff import Piece, show_text, token_spans
-from adk_scoring.text_rouge import rouge
+from adk_scoring.text.diff import Piece, show_text, token_spans
+from adk_scoring.text.rouge import rouge
 
 from .text_samples import lines
 

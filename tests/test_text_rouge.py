@@ -16,13 +16,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from adk_scoring import text_bulk, text_encoding, text_pairs
 from adk_scoring.errors import ConfigError
-from adk_scoring.similarity import jaccard, levenshtein, token_f1
 from adk_scoring.text import TOKENIZERS, Tokenizer, tokenize
-from adk_scoring.text_encoding import Encoded, encode
-from adk_scoring.text_pairs import TextPairs, jaccard_many, levenshtein_many, rouge_many
-from adk_scoring.text_rouge import Rouge, RougeScore, clipped_overlap, lcs_pairs, ngram_overlap, rouge
+from adk_scoring.text import bulk as text_bulk
+from adk_scoring.text import encoding as text_encoding
+from adk_scoring.text import pairs as text_pairs
+from adk_scoring.text.encoding import Encoded, encode
+from adk_scoring.text.pairs import TextPairs, jaccard_many, levenshtein_many, rouge_many
+from adk_scoring.text.rouge import Rouge, RougeScore, clipped_overlap, lcs_pairs, ngram_overlap, rouge
+from adk_scoring.text.similarity import jaccard, levenshtein, token_f1
 
 from .text_samples import lines, texts
 
@@ -218,7 +220,7 @@ def slow_lcs_pairs(actual: str, expected: str) -> list[tuple[int, int]]:
 @given(st.text("abcd", max_size=30), st.text("abcd", max_size=30), st.sampled_from([0, 1 << 28]))
 def test_lcs_pairs(actual: str, expected: str, bits: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("adk_scoring.text_rouge._LCS_BITS", bits)
+        patch.setattr("adk_scoring.text.rouge._LCS_BITS", bits)
         assert lcs_pairs(actual, expected) == slow_lcs_pairs(actual, expected)
 
 
@@ -362,8 +364,8 @@ def test_ten_megabytes_in_bounded_memory() -> None:
     # would need 10^12 cells.
     code = """
 import resource
-from adk_scoring.text_rouge import rouge
-from adk_scoring.text_pairs import rouge_many
+from adk_scoring.text.rouge import rouge
+from adk_scoring.text.pairs import rouge_many
 rouge("warm up", "warm up", stemmer=True).rougeL, rouge_many(["a"], ["a"]).rouge2.f1
 used = int(open("/proc/self/statm").read().split()[0]) * 4096
 resource.setrlimit(resource.RLIMIT_AS, (used + 1_500_000_000,) * 2)

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_scoring.errors import ConfigError
-from adk_scoring.similarity import contains, jaccard, levenshtein, token_f1
 from adk_scoring.text import normalize, tokenize
-from adk_scoring.text_numbers import Number, missing_numbers, numbers
+from adk_scoring.text.numbers import Number, missing_numbers, numbers
+from adk_scoring.text.similarity import contains, jaccard, levenshtein, token_f1
 
 from .text_samples import texts
 

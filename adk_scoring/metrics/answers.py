@@ -12,7 +12,7 @@ from ..errors import ConfigError, ScoringError
 from ..evidence import Evidence
 from ..matching import DEFAULT_MATCH, Match
 from ..model import Case, ToolCall
-from ..text_numbers import missing_numbers, numbers
+from ..text.numbers import missing_numbers, numbers
 from .base import Metric, Reply, Score
 from .response import Measured, score_responses
 

@@ -9,7 +9,7 @@ from math import lcm
 from typing import Any, ClassVar
 
 from ..alignment import Alignment, align
-from ..assignment import best_assignment
+from ..alignment.assignment import best_assignment
 from ..evidence import Evidence
 from ..matching import DEFAULT_MATCH, Match
 from ..model import Case

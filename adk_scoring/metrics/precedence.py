@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..alignment import Alignment, align
+from ..alignment.ordering import blocks
 from ..errors import ConfigError
 from ..evidence import Evidence
 from ..matching import DEFAULT_MATCH, Match
 from ..model import Case
-from ..ordering import blocks
 from .base import Metric, Reply, Score, score_turns
 
 __all__ = ["TrajectoryPrecedence", "trajectory_precedence"]

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 from ..errors import ConfigError
 from ..evidence import Evidence, Evidences
 from ..model import Case
-from ..similarity import contains, jaccard, levenshtein, token_f1
 from ..text import Tokenizer, normalize, resolve_tokenizer
-from ..text_rouge import RougeScore, rouge
+from ..text.rouge import RougeScore, rouge
+from ..text.similarity import contains, jaccard, levenshtein, token_f1
 from .base import Metric, Reply, Score, Scores, score_safely, score_turns
 
 __all__ = [

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from .errors import ConfigError
-from .text import Tokenizer, normalize, require_text
-from .text_encoding import encode
-from .text_rouge import rouge
+from ..errors import ConfigError
+from .encoding import encode
+from .rouge import rouge
+from .tokens import Tokenizer, normalize, require_text
 
 __all__ = ["Normalizer", "contains", "jaccard", "levenshtein", "token_f1"]
 
@@ -100,7 +100,7 @@ def jaccard(actual: str, expected: str, *, stemmer: bool = False, tokenizer: Tok
         actual: the answer.
         expected: the reference.
         stemmer: count English words by their Porter stem.
-        tokenizer: a preset or a function, see `adk_scoring.text_rouge.rouge`.
+        tokenizer: a preset or a function, see `adk_scoring.text.rouge.rouge`.
 
     Returns:
         From 0 to 1; 1 if neither text has a token.
@@ -134,7 +134,7 @@ def token_f1(actual: str, expected: str, *, stemmer: bool = False, tokenizer: To
         actual: the answer.
         expected: the reference.
         stemmer: count English words by their Porter stem.
-        tokenizer: a preset or a function, see `adk_scoring.text_rouge.rouge`.
+        tokenizer: a preset or a function, see `adk_scoring.text.rouge.rouge`.
 
     Returns:
         From 0 to 1; 1 if neither text has a token.

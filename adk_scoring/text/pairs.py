@@ -13,11 +13,11 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from .bulk import encode_pairs
+from .encoding import Encoded
+from .rouge import ngram_overlap, summary_score
 from .similarity import Normalizer, require_level
-from .text import Tokenizer, normalize, require_text, resolve_tokenizer
-from .text_bulk import encode_pairs
-from .text_encoding import Encoded
-from .text_rouge import ngram_overlap, summary_score
+from .tokens import Tokenizer, normalize, require_text, resolve_tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ _UNEQUAL = "{} actual texts and {} expected ones: give as many of each"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RougeColumn:
-    """One ROUGE score of many pairs: arrays where `adk_scoring.text_rouge.RougeScore` has numbers.
+    """One ROUGE score of many pairs: arrays where `adk_scoring.text.rouge.RougeScore` has numbers.
 
     Attributes:
         overlap: what each pair shares.
@@ -83,7 +83,7 @@ class TextPairs:
         actuals: the answers.
         expecteds: as many references.
         stemmer: count English words by their Porter stem.
-        tokenizer: a preset or a function, see `adk_scoring.text_rouge.rouge`.
+        tokenizer: a preset or a function, see `adk_scoring.text.rouge.rouge`.
 
     Raises:
         TypeError: one of them is not a `str`; the message names it.
@@ -255,13 +255,13 @@ def rouge_many(
     stemmer: bool = False,
     tokenizer: Tokenizer = "unicode",
 ) -> TextPairs:
-    """Score many answers against one reference each, as `adk_scoring.text_rouge.rouge` does, some three times as fast.
+    """Score many answers against one reference each, as `adk_scoring.text.rouge.rouge` does, some three times as fast.
 
     Args:
         actuals: the answers.
         expecteds: as many references.
         stemmer: count English words by their Porter stem.
-        tokenizer: a preset or a function, see `adk_scoring.text_rouge.rouge`.
+        tokenizer: a preset or a function, see `adk_scoring.text.rouge.rouge`.
 
     Returns:
         `rouge1`, `rouge2`, `rougeL`, `rougeLsum`, each with numpy columns `precision`, `recall` and `f1`; and, from
@@ -285,7 +285,7 @@ def jaccard_many(
     stemmer: bool = False,
     tokenizer: Tokenizer = "unicode",
 ) -> NDArray[np.float64]:
-    """Jaccard similarity of many pairs, see `adk_scoring.similarity.jaccard`; errors as `rouge_many`.
+    """Jaccard similarity of many pairs, see `adk_scoring.text.similarity.jaccard`; errors as `rouge_many`.
 
     >>> jaccard_many(["to be or not to be", ""], ["to be", ""])
     array([0.5, 1. ])
@@ -301,7 +301,7 @@ def levenshtein_many(
     normalizer: Normalizer | None = normalize,
     workers: int = 1,
 ) -> NDArray[np.float64]:
-    """Levenshtein similarity of many pairs, see `adk_scoring.similarity.levenshtein`; errors as `rouge_many`.
+    """Levenshtein similarity of many pairs, see `adk_scoring.text.similarity.levenshtein`; errors as `rouge_many`.
 
     Args:
         actuals: the answers.

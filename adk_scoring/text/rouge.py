@@ -1,7 +1,7 @@
 """An answer and its references in, ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum out.
 
 The counts, the choice among longest common subsequences and the order of operations are rouge-score 0.1.2's, so on
-ASCII text the numbers are the same to the last bit. `adk_scoring.text_pairs` computes the same for many pairs at once.
+ASCII text the numbers are the same to the last bit. `adk_scoring.text.pairs` computes the same for many pairs at once.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import cached_property
 from itertools import chain, pairwise
 from math import isqrt
 
-from .errors import ConfigError
-from .text import Tokenizer, require_text, resolve_tokenizer
-from .text_encoding import Encoded, encode
+from ..errors import ConfigError
+from .encoding import Encoded, encode
+from .tokens import Tokenizer, require_text, resolve_tokenizer
 
 __all__ = ["Rouge", "RougeScore", "lcs_pairs", "rouge"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import EllipsisType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from .errors import ConfigError, MatchError
+from ..errors import ConfigError, MatchError
 
 __all__ = ["ABSENT", "ArgsRule", "Comparator", "Difference", "Governed", "differences", "json_equal", "show_json"]
 

@@ -8,10 +8,10 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from .text import RUN, SINGLE, Tokenizer, porter_stem, resolve_tokenizer, separate, tokenize
+from .tokens import RUN, SINGLE, Tokenizer, porter_stem, resolve_tokenizer, separate, tokenize
 
 if TYPE_CHECKING:
-    from .text_bulk import WordTable
+    from .bulk import WordTable
 
 __all__ = ["Encoded", "Vocabulary", "VocabularyFullError", "encode", "encode_one", "shared_vocabulary"]
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from unicodedata import category, decimal
 from unicodedata import normalize as unicode_normalize
 
-from .errors import ConfigError
+from ..errors import ConfigError
 
 __all__ = [
     "CLUSTER",

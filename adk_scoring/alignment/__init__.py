@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..matching import Difference, Match, json_equal
+from ..model import ToolCall
 from .assignment import best_assignment, maximum_matching
-from .matching import Difference, Match, json_equal
-from .model import ToolCall
 
 __all__ = ["Alignment", "Mismatch", "align", "as_calls"]
 
@@ -225,12 +225,12 @@ class Alignment:
         return tuple(sorted(found, key=lambda mismatch: mismatch.expected_index))
 
     def __str__(self) -> str:
-        from .render.text import alignment_text
+        from ..render.text import alignment_text
 
         return alignment_text(self)
 
     def _repr_html_(self) -> str:
-        from .render.html import alignment_html
+        from ..render.html import alignment_html
 
         return alignment_html(self)
 
@@ -283,7 +283,7 @@ def as_calls(calls: Sequence[Any], side: str) -> tuple[ToolCall, ...]:
     Raises:
         MatchError: an item is not a call (the message says which), or a text stands where a list is due.
     """
-    from .errors import MatchError
+    from ..errors import MatchError
 
     if isinstance(calls, str | bytes) or not hasattr(calls, "__iter__"):
         raise MatchError(f"{side}: wanted a list of tool calls, got {type(calls).__name__}: {calls!r:.60}")

@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import Literal
 from unicodedata import category, decimal
 
-from .text import CharTable, require_text
+from .tokens import CharTable, require_text
 
 __all__ = ["Number", "missing_numbers", "numbers"]
 

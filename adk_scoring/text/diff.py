@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Literal
 from unicodedata import category
 
-from .text import CLUSTER, FOLD, TOKEN, CharTable, composes, porter_stem, require_text, separate
-from .text_rouge import lcs_pairs
+from .rouge import lcs_pairs
+from .tokens import CLUSTER, FOLD, TOKEN, CharTable, composes, porter_stem, require_text, separate
 
 __all__ = ["Piece", "TextDiff", "show_text", "token_spans"]
 

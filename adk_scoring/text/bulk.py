@@ -1,4 +1,4 @@
-"""Many pairs of texts in, the strings of `text_encoding.encode` out: tokenizing as arithmetic on arrays.
+"""Many pairs of texts in, the strings of `text.encoding.encode` out: tokenizing as arithmetic on arrays.
 
 Texts whose tokens are ASCII are joined and cut at spaces; a word of up to 16 letters is two integers, looked up in a
 table. Other texts are joined too, and each character becomes what a table says. Only new words, long ones, words
@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from .text import (
+from .encoding import Encoded, Vocabulary, VocabularyFullError, encode, encode_one, shared_vocabulary
+from .tokens import (
     NEEDS_CONTEXT,
     SINGLE,
     CharTable,
@@ -20,7 +21,6 @@ from .text import (
     lower_ascii,
     resolve_tokenizer,
 )
-from .text_encoding import Encoded, Vocabulary, VocabularyFullError, encode, encode_one, shared_vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ _CHUNK_CHARACTERS = 1 << 17  # with more, the temporary arrays no longer fit the
 def encode_pairs(
     actuals: Sequence[str], expecteds: Sequence[str], *, stemmer: bool = False, tokenizer: Tokenizer = "unicode"
 ) -> tuple[list[Encoded], list[Encoded]]:
-    """Encode each actual text and its expected one, as `adk_scoring.text_encoding.encode` does for one pair.
+    """Encode each actual text and its expected one, as `adk_scoring.text.encoding.encode` does for one pair.
 
     >>> actual, expected = encode_pairs(["a b", "今天"], ["b a", "天"])
     >>> actual[0] == expected[0][::-1], actual[1], expected[1]

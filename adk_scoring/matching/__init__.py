@@ -12,6 +12,8 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Final, cast, get_args
 
+from ..errors import ConfigError, MatchError
+from ..model import ToolCall
 from .arguments import (
     ABSENT,
     SAME,
@@ -24,8 +26,6 @@ from .arguments import (
     json_equal,
     show_json,
 )
-from .errors import ConfigError, MatchError
-from .model import ToolCall
 
 __all__ = ["ABSENT", "ADK_FRAMEWORK_TOOLS", "DEFAULT_MATCH", "Difference", "Match", "json_equal", "show_json"]
 
@@ -124,7 +124,7 @@ class Match:
             if f.name != "tools" and (value := getattr(self, f.name)) != f.default
         }
         if self.tools:
-            from .comparators import to_json
+            from ..comparators import to_json
 
             written["tools"] = {
                 tool: {path: to_json(comparator) for path, comparator in paths.items()}
@@ -246,7 +246,7 @@ def _known(call: ToolCall) -> Mapping[str, Any]:
 
 
 def _read_tools(tools: Any) -> dict[str, dict[str, Comparator]]:
-    from .comparators import from_json
+    from ..comparators import from_json
 
     read: dict[str, dict[str, Comparator]] = {}
     for tool, paths in _object(tools, "match.tools").items():

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..model import ToolCall
 from .assignment import best_assignment
-from .model import ToolCall
 
 __all__ = ["Arrangement", "arrange", "blocks"]
 
