@@ -11,11 +11,24 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib.util import find_spec
 
-from adk_scoring import Case, Criteria, ReadWarning, Report, ScoringError, evaluate, pair, read
+from adk_scoring import (
+    Case,
+    Criteria,
+    GeminiJudge,
+    ReadWarning,
+    Report,
+    ScoringError,
+    VerdictStore,
+    evaluate,
+    pair,
+    read,
+)
 from adk_scoring.render.markdown import sets_markdown
 from adk_scoring.render.text import sets_text
 from adk_scoring.render.words import plain
+from adk_scoring.report_commands import add_commands
 
 PASSED, NOT_PASSED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 
@@ -68,7 +81,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     score.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="default: text")
     score.add_argument("--case", metavar="ID", help="this case alone, call by call in text")
+    score.add_argument("--judge", metavar="MODEL", help="the Gemini model that judged criteria ask")
+    score.add_argument("--store", metavar="FILE", help="where verdicts are kept, so that none is paid for twice")
+    score.add_argument("--replay", action="store_true", help="take verdicts from the store alone, and ask nobody")
     score.set_defaults(run=_score)
+    add_commands(commands)
     return parser
 
 
@@ -79,7 +96,10 @@ def _score(options: argparse.Namespace) -> int:
     expected = read(options.expected) if options.expected else None
     config = options.config
     criteria = Criteria.from_file(config) if config else Criteria.discover(options.expected or options.actual)
-    report = evaluate(pair(actual=actual, expected=expected) if expected is not None else _scorable(actual), criteria)
+    judge, store = _judge(options)
+    cases = pair(actual=actual, expected=expected) if expected is not None else _scorable(actual)
+    bar = judge is not None and sys.stderr.isatty() and find_spec("tqdm") is not None
+    report = evaluate(cases, criteria, judge=judge, store=store, progress=bar)
     if expected is None and report.summary.never_scored and not any(t.expected for c in actual for t in c.turns):
         warnings.warn(
             f"{options.actual}: holds no expectations; give them with --expected FILE", ReadWarning, stacklevel=1
@@ -100,6 +120,15 @@ def _score(options: argparse.Namespace) -> int:
 
 # What a terminal obeys and JSON allows unescaped: controls and marks that turn the direction of text.
 _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def _judge(options: argparse.Namespace) -> tuple[GeminiJudge | None, VerdictStore | None]:
+    if options.judge is None and options.store:
+        raise ScoringError("--store needs --judge: verdicts are kept under the judge's name")
+    if options.replay and not options.store:
+        raise ScoringError("--replay needs --store FILE, the verdicts to replay")
+    judge = None if options.judge is None else GeminiJudge(options.judge)
+    return judge, VerdictStore(options.store, mode="replay" if options.replay else "resume") if options.store else None
 
 
 def _same_file(actual: str, expected: str) -> bool:

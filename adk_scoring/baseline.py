@@ -26,21 +26,21 @@ class Baseline:
 
     Attributes:
         report: the report.
-        created: when it was written, ISO 8601 in UTC.
+        source: the file.
+        created: when it was written, ISO 8601 in UTC; ``""`` for a report that was saved without it.
         note: what its writer said about it, e.g. a commit.
         made_with: the releases of this library and of Python that wrote it.
-        source: the file.
     """
 
     report: Report
-    created: str
-    note: str
-    made_with: str
     source: str = ""
+    created: str = ""
+    note: str = ""
+    made_with: str = ""
 
     def __str__(self) -> str:
-        said = f", {self.note}" if self.note else ""
-        return f"{self.source}: {len(self.report.cases)} runs, written {self.created} by {self.made_with}{said}"
+        written = f"written {self.created} by {self.made_with}" if self.created else "a report, not known from when"
+        return ", ".join(filter(None, (f"{self.source}: {len(self.report.cases)} runs", written, self.note)))
 
 
 def write_baseline(report: Report, path: str | Path, *, note: str = "", now: datetime | None = None) -> None:
@@ -78,13 +78,13 @@ def read_baseline(path: str | Path) -> Baseline:
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
         if document["format"] != FORMAT:
-            return Baseline(Report.from_json(json.dumps(document)), "unknown", "", "an unknown release", where)
+            return Baseline(Report.from_json(json.dumps(document)), source=where)
         if document["version"] != VERSION:
             raise ReadError(f"version {document['version']!r}; this library reads {VERSION}")
         if _digest(document["report"]) != document["sha256"]:
             raise ReadError("the report in it was changed after it was written; write it again")
         report = Report.from_json(json.dumps(document["report"]))
-        return Baseline(report, document["created"], document["note"], document["made_with"], where)
+        return Baseline(report, where, document["created"], document["note"], document["made_with"])
     except ReadError as error:
         raise ReadError(error.message, path=where, location=error.location) from None
     except OSError as error:

@@ -155,7 +155,8 @@ class Analysis:
         olds, news = [old for old, _ in scored], [new for _, new in scored]
         changes = [0.0 if abs(new - old) <= _SAME else new - old for old, new in scored]
         ups, downs = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
-        binary = not self.averaged and all(value in (0.0, 1.0) for value in (*olds, *news))
+        zero_or_one = all(value in (0.0, 1.0) for value in (*olds, *news))
+        binary = zero_or_one and not self.averaged and measure.range == (0.0, 1.0)
         test: PValue | None = None
         detectable: float | None = None
         if binary and scored:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -159,8 +159,12 @@ def gate(
     if left := [label for label in baseline.criteria.labels if label not in margins]:
         notes.append(f"not asked about: {', '.join(left)}")
     rows = tuple(_row(comparison, label, limit, max_unscored) for label, limit in margins.items())
-    outcomes = {row.outcome for row in rows} | ({"INVALID"} if problems else set())
-    outcome = next(each for each in _WORST_FIRST if each in outcomes)
+    if problems:  # whatever the numbers say, they are not about the baseline's cases
+        rows = tuple(
+            replace(row, outcome="INVALID", reason=f"not the same cases; on those that are: {row.reason}")
+            for row in rows
+        )
+    outcome = next(each for each in _WORST_FIRST if each in {row.outcome for row in rows})
     return Gate(outcome, rows, tuple(problems), tuple(notes), comparison, origin)
 
 

@@ -181,7 +181,7 @@ def mean_interval(
         bounds: the range of the scores, which may be infinite.
         level: two-sided confidence level.
     """
-    binary = all(value in (0.0, 1.0) for value in values)
+    binary = bounds == (0.0, 1.0) and all(value in (0.0, 1.0) for value in values)
     limits = finite_range(bounds)
     if len(set(clusters)) < len(clusters):
         return clustered(values, clusters, level=level, bounds=limits, method="wilson" if binary else "t")

@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pytest
 
+from adk_scoring import Case, Criterion, Metric, Reply, Score, compare, evaluate, read
+from adk_scoring.evidence import Evidence
 from adk_scoring.stats import clustered, holm, mcnemar_exact, pass_k_table, sign_flip, wilson
 from tests.corpus import corpus
+from tests.made_reports import report_of
 
 BEST = "gpt-4-1106-preview (functions)"
 
@@ -90,3 +95,52 @@ def test_bayes_evals_sign_flip_is_mcnemar(tool_use: dict[str, list[int]]) -> Non
         differences = [a - b for a, b in zip(best, passes, strict=True)]
         exact = mcnemar_exact(differences.count(1), differences.count(-1))
         assert sign_flip(differences).p == exact.p, model
+
+
+@dataclass(frozen=True)
+class Reward(Metric):
+    """The reward that tau-bench recorded for a run."""
+
+    name = "reward"
+
+    def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
+        recorded = {each.metric: each.value for each in Evidence.of(evidence).case.recorded}
+        return Score("reward", recorded["reward"])
+
+
+def test_tau_bench_through_a_report() -> None:
+    report = evaluate(read(corpus("tau_bench")), [Criterion("reward", Reward(), 1.0)])
+    table = report.pass_k()
+    assert [round(row.pass_hat.estimate or 0, 3) for row in table] == [0.420, 0.273, 0.220, 0.200]
+    assert [round(row.pass_hat.se or 0, 6) for row in table] == [0.052216, 0.055484, 0.056532, 0.057143]
+    assert [round(row.pass_at.estimate or 0, 6) for row in table] == [0.42, 0.566667, 0.66, 0.72]
+    summary = report.summary
+    assert (summary.cases, summary.total, summary.passed) == (50, 200, 84)
+    # Of 50 tasks 14 never pass and 10 always do.
+    assert len(summary.flaky) == 26
+    interval = summary.criteria[0].interval
+    assert interval.se == pytest.approx(0.0522, abs=5e-5)
+    assert interval.n_eff == pytest.approx(89.807, abs=0.02)
+    assert "all pass (pass^4) 0.200" in str(report)
+
+
+def test_bayes_evals_through_compare(tool_use: dict[str, list[int]]) -> None:
+    reports = {BEST: report_of({"pass": tool_use[BEST]})}
+    reports |= {model: report_of({"pass": passes}) for model, passes in tool_use.items() if model != BEST}
+    found = compare(reports)
+    expected = {
+        "mixtral-8x7b-instruct": ((0, 14, 6), 0.03125, 0.0625, "unclear"),
+        "gpt-3.5-turbo-0613-openai (functions)": ((0, 12, 8), 0.0078125, 0.0253906, "worse"),
+        "gpt-3.5-turbo-1106 (functions)": ((1, 5, 14), 0.0009766, 0.0048828, "worse"),
+        "gpt-4-0613 (functions)": ((1, 8, 11), 0.0063477, 0.0253906, "worse"),
+        "claude-2.1": ((2, 18, 0), 0.5, 0.5, "unclear"),
+    }
+    for model, (counts, p, adjusted, verdict) in expected.items():
+        difference = found.difference("pass", other=model)
+        assert (difference.wins, difference.ties, difference.losses) == counts, model
+        assert difference.test is not None
+        assert difference.test.p == pytest.approx(p, abs=5.1e-8), model
+        assert difference.adjusted == pytest.approx(adjusted, abs=5.1e-8), model
+        assert difference.verdict == verdict, model
+    alone = compare({name: reports[name] for name in (BEST, "mixtral-8x7b-instruct")})
+    assert alone.difference("pass").verdict == "worse"

@@ -178,8 +178,6 @@ def _forest_panel(axes: Any, rows: Sequence[Difference], several: bool, level: f
 
 def heatmap(comparison: Comparison, label: str | None) -> Drawing:
     """Draw the value of each case under each report; a case that a report did not score is hatched."""
-    from matplotlib.patches import Patch, Rectangle
-
     if label is None:
         label = "composite" if "composite" in comparison.labels else comparison.labels[0]
     values = comparison.values(label)
@@ -192,6 +190,8 @@ def heatmap(comparison: Comparison, label: str | None) -> Drawing:
     )
     labelled = len(cases) <= 60
     with _drawing((*names, label, *(cases if labelled else ()))) as figure:
+        from matplotlib.patches import Patch, Rectangle
+
         figure.set_size_inches(max(4.5, 2.6 + 0.9 * len(names)), 1.6 + (0.19 * len(cases) if labelled else 9))
         axes = figure.add_subplot()
         grid = [[math.nan if (v := values[name][case]) is None else v for name in names] for case in order]

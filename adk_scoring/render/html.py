@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import MatchError
 from .text import one_line
-from .words import alignment_words, never_scored_words, number, picture, total_words
+from .words import alignment_words, never_scored_words, number, picture, total_words, trial_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,6 +67,7 @@ def report_html(report: Report) -> str:
         parts.append("<p>… more failures: <code>report.failures()</code></p>")
     notes = [
         *never_scored_words(report),
+        *trial_words(report),
         *report.criteria.ignored,
         *report.notes,
     ]

@@ -16,6 +16,7 @@ from .words import (
     picture,
     plain,
     total_words,
+    trial_words,
 )
 
 if TYPE_CHECKING:
@@ -101,9 +102,7 @@ def _outcome(report: Report) -> list[str]:
     lines = [total_words(summary, report.passed), f"criteria: {report.criteria.source}"]
     lines += ["", *table(rows, right=(1,), indent="  ").split("\n")]
     lines += [f"  {words}" for words in never_scored_words(report)]
-    if summary.flaky:
-        lines.append(f"flaky (passed in some trials only): {', '.join(summary.flaky)}")
-    return lines
+    return [*lines, *trial_words(report)]
 
 
 def _failures(report: Report) -> list[str]:

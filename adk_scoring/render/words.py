@@ -23,6 +23,7 @@ __all__ = [
     "picture",
     "plain",
     "total_words",
+    "trial_words",
 ]
 
 Mark = Literal["=", "~", "-", "+", "!"]
@@ -174,6 +175,21 @@ def never_scored_words(report: Report) -> list[str]:
         for criterion, column in zip(report.criteria, report.columns, strict=True)
         if criterion.label in report.summary.never_scored
     ]
+
+
+def trial_words(report: Report) -> list[str]:
+    """Say how repeated trials of the cases came out; nothing where no case ran twice."""
+    summary = report.summary
+    if summary.cases == summary.total:
+        return []
+    lines = [f"flaky (passed in some trials only): {', '.join(summary.flaky)}"] if summary.flaky else []
+    for row in report.pass_k():
+        left = f", {row.excluded} with fewer trials left out" if row.excluded else ""
+        lines.append(
+            f"of {row.k} trial{'s' if row.k > 1 else ''}: one passes (pass@{row.k}) {row.pass_at}, "
+            f"all pass (pass^{row.k}) {row.pass_hat}; {row.tasks} case{'s' if row.tasks != 1 else ''}{left}"
+        )
+    return lines
 
 
 def total_words(summary: Summary, passed: bool) -> str:
