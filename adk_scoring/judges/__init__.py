@@ -23,6 +23,7 @@ from __future__ import annotations
 from .asking import Progress, ask_all, judge_cases
 from .gemini import GeminiJudge
 from .judge import Judge, judge_from
+from .panel import Panel
 from .store import VerdictStore
 
-__all__ = ["GeminiJudge", "Judge", "Progress", "VerdictStore", "ask_all", "judge_cases", "judge_from"]
+__all__ = ["GeminiJudge", "Judge", "Panel", "Progress", "VerdictStore", "ask_all", "judge_cases", "judge_from"]
