@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import json
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from .config_file import read_config
+from .criteria_agents_cli import criteria_of_agents_cli, is_agents_cli
 from .errors import ConfigError, ReadWarning
 from .matching import Match
 from .metrics import METRICS, Metric, Score
@@ -182,25 +183,19 @@ class Criteria:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Criteria:
-        """Read the criteria of a configuration file: ADK's ``test_config.json`` / ``eval_config.json``, or ours.
+        """Read the criteria of a configuration file: of ADK, of agents-cli, or ours.
 
         Args:
-            path: a JSON file with ``criteria`` (metric -> number, or object with ``threshold`` and parameters in
-                either spelling), ``eval_metrics`` (a list of ``{metric_name, threshold}``), or a plain mapping
-                of labels.
+            path: a JSON or YAML file (YAML needs the extra ``adk_scoring[yaml]``) with ``criteria`` (metric -> number,
+                or object with ``threshold`` and parameters in either spelling), ``eval_metrics`` (a list of
+                ``{metric_name, threshold}``), agents-cli's ``metrics_to_run``, or a plain mapping of labels. Program
+                text in it is never run.
 
         Raises:
             ConfigError: the file cannot be read or a criterion is not usable; it names file, key and nearest name.
         """
         path = Path(path)
-        try:
-            # utf-8-sig: an editor's byte order mark is not part of the configuration.
-            content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_repeats)
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: not JSON: {error}") from None
-        return cls.from_config(content, where=str(path))
+        return cls.from_config(read_config(path), where=str(path))
 
     @classmethod
     def from_config(cls, content: Any, *, where: str) -> Criteria:
@@ -208,6 +203,11 @@ class Criteria:
         if not isinstance(content, Mapping):
             raise ConfigError(f"{where}: wanted an object with 'criteria', found {type(content).__name__}")
         criteria = content.get("criteria")
+        if criteria is None and is_agents_cli(content):
+            specs, rest = criteria_of_agents_cli(content, METRICS, where)
+            for words in rest:
+                warnings.warn(f"{where}: {words}", ReadWarning, stacklevel=3)
+            return replace(cls.of(specs, where=where), ignored=tuple(rest))
         if criteria is None and isinstance(content.get("eval_metrics"), list):
             criteria = {}
             for item in content["eval_metrics"]:
@@ -303,15 +303,6 @@ _HOSTED = {
 }
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object; a key that stands twice is an error, because one of the two would be lost."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
-    return made
-
-
 def _criterion(label: str, spec: Any, shared_match: Any, where: str) -> Criterion:
     if not isinstance(spec, Mapping):
         spec = {"threshold": None if spec is None else _number(spec, where)}
@@ -354,7 +345,11 @@ def _read_judge_options(parameters: dict[str, Any], where: str) -> None:
     options = parameters.pop("judge_model_options", parameters.pop("judgeModelOptions", None)) or {}
     if not isinstance(options, Mapping):
         raise ConfigError(f"{where}: judge_model_options: wanted an object, found {options!r:.60}")
-    for ours, theirs in (("judge_model", ("judge_model", "judgeModel")), ("samples", ("num_samples", "numSamples"))):
+    read = (("judge_model", ("judge_model", "judgeModel")), ("samples", ("num_samples", "numSamples")))
+    for key in ("judge_model_config", "judgeModelConfig"):  # parallelism_limit: how fast, not what
+        if options.get(key):
+            warnings.warn(f"{where}: {key} of the judge is not used; give it to the judge", ReadWarning, stacklevel=6)
+    for ours, theirs in read:
         for key in theirs:
             if options.get(key) is not None:
                 parameters.setdefault(ours, options[key])

@@ -36,12 +36,14 @@ class Reader:
         about: what it is, in a line.
         keys: keys that tell it apart, for messages.
         example: a small document in it, as text.
+        together: records of it that come line by line belong together and are given as one list.
     """
 
     module: str
     about: str
     keys: tuple[str, ...]
     example: str
+    together: bool = False
 
     def recognises(self, document: Any) -> bool:
         """Whether a parsed document is of this format."""
@@ -58,6 +60,15 @@ class Reader:
 
 # The first that recognises a document reads it.
 READERS: dict[str, Reader] = {
+    "adk_rust": Reader(
+        "adk_rust",
+        "adk-rust *.test.json, eval sets, optimizer cases, scripted runs",
+        ("test_files", "scripted_model"),
+        '{"eval_set_id": "weather", "name": "Weather", "eval_cases": [{"eval_id": "paris", "tags": ["smoke"], '
+        '"conversation": [{"invocation_id": "1", "user_content": {"parts": [{"text": "Weather in Paris?"}]}, '
+        '"final_response": {"parts": [{"text": "It is 20C."}], "role": "model"}, "intermediate_data": '
+        '{"tool_uses": [{"name": "get_weather", "args": {"city": "Paris"}, "expected_response": {"c": 20}}]}}]}]}',
+    ),
     "adk_evalset": Reader(
         "adk_evalset",
         "ADK eval set or eval case: *.evalset.json, *.test.json",
@@ -66,6 +77,14 @@ READERS: dict[str, Reader] = {
         '"user_content": {"parts": [{"text": "Weather in Paris?"}]}, '
         '"final_response": {"parts": [{"text": "It is 20C."}]}, '
         '"intermediate_data": {"tool_uses": [{"name": "get_weather", "args": {"city": "Paris"}}]}}]}]}',
+    ),
+    "agents_cli": Reader(
+        "agents_cli",
+        "agents-cli datasets, traces and grade results",
+        ("eval_cases", "agent_data"),
+        '{"eval_cases": [{"eval_case_id": "paris", "prompt": {"parts": [{"text": "Weather in Paris?"}]}, '
+        '"responses": [{"response": {"parts": [{"text": "It is 20C."}]}}], '
+        '"reference_trajectory": [{"tool_name": "get_weather", "tool_input": {"city": "Paris"}}]}]}',
     ),
     "adk_result": Reader(
         "adk_result",
@@ -90,6 +109,28 @@ READERS: dict[str, Reader] = {
         ("query", "expected_tool_use"),
         '[{"query": "Weather in Paris?", "expected_tool_use": [{"tool_name": "get_weather", '
         '"tool_input": {"city": "Paris"}}], "reference": "It is 20C."}]',
+    ),
+    "adeval": Reader(
+        "adeval",
+        "ADEval experiments and CSV tables",
+        ("testCases", "expectedTools"),
+        '{"id": "exp_1", "name": "weather", "testCases": [{"appName": "weather", "q": "Weather in Paris?", '
+        '"expectedTools": "get_weather(city=\\"Paris\\")", "actualTools": "None", "actualAnswer": "It is 20C."}]}',
+    ),
+    "vertex_rows": Reader(
+        "vertex_rows",
+        "rows or columns of a Vertex evaluation dataset or result",
+        ("predicted_trajectory", "reference_trajectory"),
+        '[{"prompt": "Weather in Paris?", "response": "It is 20C.", "predicted_trajectory": [], '
+        '"reference_trajectory": [{"tool_name": "get_weather", "tool_input": {"city": "Paris"}}]}]',
+    ),
+    "messages": Reader(
+        "messages",
+        "chat messages of OpenAI, LangChain, Anthropic, Bedrock, Gemini",
+        ("messages", "role"),
+        '[{"role": "user", "content": "Weather in Paris?"}, {"role": "assistant", "content": null, "tool_calls": [{'
+        '"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}]}, '
+        '{"role": "tool", "tool_call_id": "c1", "content": "20"}, {"role": "assistant", "content": "It is 20C."}]',
     ),
     "records": Reader(
         "records",
@@ -221,10 +262,11 @@ def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
     else:
         raise broken[0][1] if broken else ReadError("the file is empty; wanted records")
     start = [*broken, (where, first)]
-    if forced.recognises(first) if forced else _recognised(first):
+    reader = (forced if forced.recognises(first) else None) if forced else _recognised(first)
+    if reader and not reader.together:
         return (_unit(forced, each, where) for where, each in chain(start, document.records))
     everything = [each for _, each in chain(start, document.records)]
-    reader = forced or _recognised(everything)
+    reader = forced or reader or _recognised(everything)
     if reader is None:
         raise _NoCasesError(_unsupported(first), location=where)
     return iter([(reader, everything, "")])

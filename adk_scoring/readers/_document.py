@@ -1,4 +1,4 @@
-"""Bytes -> documents: one JSON value, or records that come line by line (JSON Lines, server-sent events).
+"""Bytes -> documents: one JSON value, or records one by one (JSON Lines, server-sent events, rows of a CSV table).
 
 Read with a documented tolerance: a byte order mark, UTF-16 with one, NaN and Infinity, lone surrogates in escapes,
 JSON inside a JSON string (old ADK result files), repeated keys (the last one counts, as in every JSON parser at hand).
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from ..errors import ReadError
+from ._table import columns_of, rows_of
 
 __all__ = ["Document", "parse_json", "parse_stream"]
 
@@ -101,6 +102,8 @@ def parse_stream(stream: BinaryIO, path: str) -> Document:
     if _SSE.match(first.lstrip()):
         return Document(path, records=_server_sent_events(first + stream.read(), path))
     opens, closes = first.lstrip()[:1], first.rstrip()[-1:]
+    if opens not in (b"{", b"[") and (columns := columns_of(first)):
+        return Document(path, records=rows_of(stream, columns, first.count(b"\n") or 1))
     if (opens, closes) in ((b"{", b"}"), (b"[", b"]")):
         second, skipped = _next_line(stream)
         if second:
@@ -144,7 +147,7 @@ def _next_line(stream: BinaryIO) -> tuple[bytes, int]:
 def _parsed(line: bytes, number: int) -> Any:
     """The value of one line, or the error that it is."""
     try:
-        return parse_json(line, line=number)
+        return parse_json(line.rstrip(b"\r\n"), line=number)  # else what is cut off is cut off at the next line
     except ReadError as error:
         return error
 

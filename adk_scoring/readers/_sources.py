@@ -1,4 +1,4 @@
-"""What a user hands over (path, folder, glob, bytes, text, JSON, file, records) -> items that open as documents."""
+"""What a user hands over (path, folder, bytes, text, JSON, file, records, table) -> items that open as documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._reading import kind_of
 __all__ = ["Item", "items_of", "opened"]
 
 # Which files of a folder are looked at. What they are is found from their content.
-_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".sse"})
+_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".sse", ".csv"})
 _SKIPPED_FOLDERS = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", "site-packages"})
 _GLOB = frozenset("*?[")
 
@@ -49,6 +49,8 @@ def items_of(source: Any) -> tuple[list[Item], bool]:
     """
     if hasattr(source, "model_dump"):  # google-adk's own objects
         source = source.model_dump(mode="json")
+    if hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas table
+        source = source.to_dict("records")
     if isinstance(source, bytes | bytearray | memoryview):
         return [Item("<bytes>", bytes(source))], False
     if isinstance(source, str):

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import ReadError
 from ..model import Case, Invocation, Session, ToolCall, Turn
+from . import _extra
 from ._calls import CallLog
 from ._genai import UsageSum, log_content, rubrics_of, text_of, tools_of
 from ._reading import Reading, at, get, kind_of, known_keys, number, show, the_list, the_object, the_text
@@ -19,7 +20,7 @@ __all__ = ["cases", "invocation", "recognises", "session_of"]
 
 _SET_KEYS = known_keys("eval_set_id", "name", "eval_cases")
 _ID_KEYS = ("eval_id", "eval_case_id", "case_id", "id")
-_CASE_KEYS = known_keys(*_ID_KEYS, "conversation", "session_input", "rubrics")
+_CASE_KEYS = known_keys(*_ID_KEYS, "conversation", "session_input", "rubrics") | {_extra.KEY}
 _SESSION_KEYS = known_keys("app_name", "user_id", "state")
 _CONVERSATION = known_keys("conversation", "conversation_scenario")
 _AGENTS_CLI = known_keys("eval_case_id", "prompt", "agent_data", "responses")
@@ -109,7 +110,7 @@ def _case(item: Any, reading: Reading, where: str, set_id: str, set_name: str, a
     tools, instructions = tools_of((get(turn, "app_details") for turn in turns), where)
     session, metadata = session_of(get(record, "session_input"), at(where, "session_input"))
     metadata |= reading.rest(record, _CASE_KEYS, where)
-    return Case(
+    case = Case(
         case_id,
         tuple([Turn(None, (each,)) for each in invocations]),
         set_id=set_id,
@@ -121,6 +122,7 @@ def _case(item: Any, reading: Reading, where: str, set_id: str, set_name: str, a
         metadata=metadata | about if metadata else about,
         source=(reading.path, where),
     )
+    return _extra.extended(case, record.get(_extra.KEY), at(where, _extra.KEY))
 
 
 def session_of(found: Any, where: str) -> tuple[Session | None, dict[str, Any]]:
