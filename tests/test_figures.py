@@ -189,7 +189,7 @@ def test_a_character_that_no_font_has_is_told_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_font_that_has_the_characters_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = {"DejaVu Sans": "ab ", "Noto Sans CJK SC": "北京", "Emoji": "\U0001f600", "Other": "北"}
+    held = {"DejaVu Sans": "ab ", "Noto Sans CJK SC": "北京", "Emoji": "\U0001f600", "Other": "北", "Last Resort": "京ก"}
     entries = [type("Entry", (), {"name": name, "fname": name})() for name in held]
     from matplotlib import font_manager
 
@@ -198,6 +198,8 @@ def test_a_font_that_has_the_characters_is_looked_for(monkeypatch: pytest.Monkey
     monkeypatch.setattr(figures, "_characters", lambda name: frozenset(map(ord, held[name])))
     assert figures._families("ab") == ("DejaVu Sans",)
     assert figures._families("a北京") == ("DejaVu Sans", "Noto Sans CJK SC")
+    with pytest.warns(UserWarning, match="no installed font has 'ก'"):
+        assert figures._families("京ก") == ("DejaVu Sans", "Noto Sans CJK SC")
     assert figures._families("a北\U0001f600") == ("DejaVu Sans", "Noto Sans CJK SC", "Emoji")
 
 

@@ -70,16 +70,16 @@ class Drawing:
             raise ConfigError(f"{path}: a figure is written to a file that ends in .png, .svg or .pdf")
         Path(path).write_bytes(self._bytes(form))
 
-    def _bytes(self, form: str) -> bytes:
+    def _bytes(self, form: str, dpi: int = 150) -> bytes:
         buffer = io.BytesIO()
         # Without a date and with fixed ids inside.
         undated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[form]
         with _style(), _without_glyph_warnings():
-            self.figure.savefig(buffer, format=form, metadata=undated, dpi=150, bbox_inches="tight")
+            self.figure.savefig(buffer, format=form, metadata=undated, dpi=dpi, bbox_inches="tight")
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:
-        return self._bytes("png")
+        return self._bytes("png", 90)
 
 
 def radar(comparison: Comparison) -> Drawing:
@@ -277,7 +277,9 @@ def _families(text: str) -> tuple[str, ...]:
 
     chosen, found = ["DejaVu Sans"], _characters(font_manager.findfont("DejaVu Sans"))
     missing = {ord(c) for c in text if not c.isspace()} - found
-    fonts = {entry.name: entry.fname for entry in font_manager.fontManager.ttflist}
+    # "Last Resort" has a box for every character there is.
+    installed = font_manager.fontManager.ttflist
+    fonts = {entry.name: entry.fname for entry in installed if not entry.name.startswith("Last Resort")}
     for name in (*_WIDE_FONTS, *sorted(fonts)) if missing else ():
         if name in fonts and missing & (held := _characters(fonts[name])):
             chosen.append(name)
