@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from .baseline import Baseline as Baseline
     from .baseline import read_baseline as read_baseline
     from .baseline import write_baseline as write_baseline
-    from .comparison import Comparison as Comparison
-    from .comparison import compare as compare
     from .calibration import Agreement as Agreement
     from .calibration import Calibration as Calibration
     from .calibration import agreement as agreement
     from .calibration import calibrate as calibrate
+    from .calling import Agent as Agent
+    from .comparison import Comparison as Comparison
+    from .comparison import compare as compare
     from .criteria import Criteria as Criteria
     from .criteria import Criterion as Criterion
     from .errors import ConfigError as ConfigError
@@ -46,12 +47,15 @@ if TYPE_CHECKING:
     from .errors import ReadError as ReadError
     from .errors import ReadWarning as ReadWarning
     from .errors import ScoringError as ScoringError
+    from .eval_runs import evaluate_directory as evaluate_directory
+    from .eval_runs import evaluate_file as evaluate_file
     from .evaluation import evaluate as evaluate
     from .evaluation import evaluate_async as evaluate_async
     from .evaluation import rejudge as rejudge
     from .evaluation import rescore as rescore
     from .gating import Gate as Gate
     from .gating import gate as gate
+    from .harness import as_evaluator as as_evaluator
     from .judges import GeminiJudge as GeminiJudge
     from .judges import Judge as Judge
     from .judges import Panel as Panel
@@ -96,22 +100,24 @@ if TYPE_CHECKING:
     from .model import Usage as Usage
     from .pairing import Pairing as Pairing
     from .pairing import pair as pair
-    from .promotion import promote as promote
     from .pairwise import OrderAgreement as OrderAgreement
     from .pairwise import Pair as Pair
     from .pairwise import Preference as Preference
     from .pairwise import judge_pairs as judge_pairs
     from .pairwise import order_agreement as order_agreement
+    from .promotion import promote as promote
     from .readers import READERS as READERS
     from .readers import iter_cases as iter_cases
     from .readers import read as read
     from .report import Report as Report
     from .report import Row as Row
+    from .runner import collect as collect
+    from .runner import collect_async as collect_async
     from .signature import Signature as Signature
-    from .text.similarity import jaccard as jaccard
-    from .text.similarity import levenshtein as levenshtein
     from .text.diff import show_text as show_text
     from .text.rouge import rouge as rouge
+    from .text.similarity import jaccard as jaccard
+    from .text.similarity import levenshtein as levenshtein
     from .thresholds import suggest_threshold as suggest_threshold
     from .writers import write_agents_cli as write_agents_cli
     from .writers import write_evalset as write_evalset
@@ -122,13 +128,16 @@ __version__ = "0.1.0"
 _HOME = {
     "alignment": "Alignment align",
     "baseline": "Baseline read_baseline write_baseline",
+    "calling": "Agent",
     "comparison": "Comparison compare",
     "annotations": "Annotation annotation_items read_annotations write_annotations",
     "calibration": "Agreement Calibration agreement calibrate",
     "criteria": "Criteria Criterion",
     "errors": "ConfigError JudgeError MatchError ReadError ReadWarning ScoringError",
+    "eval_runs": "evaluate_directory evaluate_file",
     "evaluation": "evaluate evaluate_async rejudge rescore",
     "gating": "Gate gate",
+    "harness": "as_evaluator",
     "judges": "GeminiJudge Judge Panel Progress VerdictStore judge_from",
     "matching": "ADK_FRAMEWORK_TOOLS Match",
     "metrics": "METRICS",
@@ -147,6 +156,7 @@ _HOME = {
     "pairwise": "OrderAgreement Pair Preference judge_pairs order_agreement",
     "readers": "READERS iter_cases read",
     "report": "Report Row",
+    "runner": "collect collect_async",
     "signature": "Signature",
     "text.similarity": "jaccard levenshtein",
     "text.diff": "show_text",

@@ -245,11 +245,20 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Session:
-    """In which session a case runs: the application, the user and the initial state."""
+    """In which session a case runs.
+
+    Attributes:
+        app_name: the application.
+        user_id: the user.
+        state: the initial state. An agent that is run gets a copy of its own, which it may change.
+        session_id: names the session of one run; ``""`` where none was run. Never used to pair.
+    """
 
     app_name: str = ""
     user_id: str = ""
     state: Mapping[str, Any] = field(default_factory=dict)
+    _: KW_ONLY
+    session_id: str = ""
 
     __repr__ = _repr
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import inspect
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import ConfigError, JudgeError
+from ..event_loop import in_thread
 from ..metrics.base import Prompt, Reply
 
 __all__ = ["Judge", "judge_from"]
@@ -66,6 +63,7 @@ def judge_from(
         A judge. An exception of the function becomes an error reply with its type and text, except a `JudgeError`,
         which ends the run.
 
+    >>> import asyncio
     >>> judge = judge_from(lambda prompt: '{"verdict": "yes"}', name="yes-man")
     >>> asyncio.run(judge.ask(Prompt("turn 1", "Is it polite?", '{"response": "Hello!"}'))).text
     '{"verdict": "yes"}'
@@ -94,7 +92,7 @@ class _FunctionJudge:
             if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__):
                 answer = await call(given)
             else:
-                answer = await _in_thread(call, given)
+                answer = await in_thread(lambda: call(given))
                 if inspect.isawaitable(answer):
                     answer = await answer
         except JudgeError:
@@ -114,33 +112,3 @@ def _text_of(prompt: Prompt) -> str:
         form = "Answer with one JSON document that satisfies this JSON Schema, and nothing else:"
         parts.insert(1, f"{form}\n{prompt.schema}")
     return "\n\n".join(parts)
-
-
-async def _in_thread(function: Callable[[Any], Any], argument: object) -> Any:
-    """Run a function in a thread of its own.
-
-    Not in asyncio's pool: that has few threads on a small machine, and the interpreter waits for them when it exits,
-    so a judge that hangs would hold up Ctrl-C.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[tuple[object, Exception | None]] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        result, error = None, None
-        try:
-            result = context.run(function, argument)
-        except BaseException as raised:  # a thread has nobody else to tell
-            error = raised if isinstance(raised, Exception) else RuntimeError(f"{type(raised).__name__}: {raised}")
-        with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
-            loop.call_soon_threadsafe(finish, result, error)
-
-    def finish(result: object, error: Exception | None) -> None:
-        if not future.done():  # else it was cancelled meanwhile
-            future.set_result((result, error))
-
-    threading.Thread(target=work, name="judge", daemon=True).start()
-    result, error = await future
-    if error is not None:
-        raise error
-    return result
