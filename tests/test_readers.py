@@ -267,7 +267,7 @@ class TestBadJson:
             (b'"' + b"[" * 9_999 + b'"', "nested too deeply"),
             (b'{"a": "\\ud800\\q"}', "not JSON"),
             (b"\xff\xfe{", "starts like UTF-16 but is not"),
-            (b"PK\x03\x04 a zip", "not JSON"),
+            (b"PK\x03\x04 a zip", "not a zip archive"),
             (b"1" * 5_000, "not JSON: number out of range"),
         ],
     )

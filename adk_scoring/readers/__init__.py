@@ -110,6 +110,84 @@ READERS: dict[str, Reader] = {
         '[{"query": "Weather in Paris?", "expected_tool_use": [{"tool_name": "get_weather", '
         '"tool_input": {"city": "Paris"}}], "reference": "It is 20C."}]',
     ),
+    "otel": Reader(
+        "otel",
+        "OpenTelemetry traces: OTLP, Jaeger or Tempo JSON, or lists of spans",
+        ("resourceSpans", "batches", "spans"),
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "t1", "spanId": "s1", "name": "invoke_agent root", '
+        '"attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}}, '
+        '{"key": "gen_ai.input.messages", "value": {"stringValue": "[{\\"role\\": \\"user\\", \\"parts\\": '
+        '[{\\"type\\": \\"text\\", \\"content\\": \\"Weather in Paris?\\"}]}]"}}, '
+        '{"key": "gen_ai.output.messages", "value": {"stringValue": "[{\\"role\\": \\"assistant\\", \\"parts\\": '
+        '[{\\"type\\": \\"text\\", \\"content\\": \\"It is 20C.\\"}]}]"}}]}]}]}]}',
+        together=True,
+    ),
+    "langfuse": Reader(
+        "langfuse",
+        "Langfuse traces with their observations",
+        ("observations",),
+        '{"trace": {"id": "t1", "input": "Weather in Paris?", "output": "It is 20C."}, "observations": [{"id": "o1", '
+        '"traceId": "t1", "type": "TOOL", "name": "get_weather", "startTime": "2026-01-05T10:00:00Z", '
+        '"input": {"city": "Paris"}, "output": "20C"}]}',
+        together=True,
+    ),
+    "langsmith": Reader(
+        "langsmith",
+        "LangSmith runs, nested or flat",
+        ("run_type", "child_runs"),
+        '{"id": "r1", "run_type": "chain", "name": "agent", "inputs": {"input": "Weather in Paris?"}, '
+        '"outputs": {"output": "It is 20C."}, "child_runs": [{"id": "r2", "run_type": "tool", "name": "get_weather", '
+        '"inputs": {"city": "Paris"}, "outputs": {"output": "20C"}}]}',
+        together=True,
+    ),
+    "bigquery": Reader(
+        "bigquery",
+        "rows of ADK's BigQuery Agent Analytics table agent_events",
+        ("event_type",),
+        '[{"timestamp": "2026-01-05T10:00:00Z", "event_id": "e1", "event_type": "USER_MESSAGE_RECEIVED", '
+        '"session_id": "s1", "invocation_id": "i1", "content": {"text_summary": "Weather in Paris?"}}, '
+        '{"timestamp": "2026-01-05T10:00:01Z", "event_id": "e2", "event_type": "TOOL_STARTING", "session_id": "s1", '
+        '"invocation_id": "i1", "content": {"tool": "get_weather", "args": {"city": "Paris"}}}, '
+        '{"timestamp": "2026-01-05T10:00:02Z", "event_id": "e3", "event_type": "AGENT_RESPONSE", "session_id": "s1", '
+        '"invocation_id": "i1", "content": {"response": "text: \'It is 20C.\'"}}]',
+    ),
+    "inspect_log": Reader(
+        "inspect_log",
+        "inspect-ai logs: .json and zipped .eval",
+        ("samples",),
+        '{"version": 2, "status": "success", "eval": {"task": "weather"}, "samples": [{"id": 1, "epoch": 1, '
+        '"target": "20", "messages": [{"role": "user", "content": "Weather in Paris?"}, '
+        '{"role": "assistant", "content": "It is 20C."}], "scores": {"includes": {"value": "C"}}}]}',
+    ),
+    "atif": Reader(
+        "atif",
+        "ATIF trajectories (Harbor), v1.0 to v1.8",
+        ("schema_version", "steps"),
+        '{"schema_version": "ATIF-v1.6", "session_id": "s1", "agent": {"name": "a", "version": "1"}, "steps": ['
+        '{"step_id": 1, "source": "user", "message": "Weather in Paris?"}, '
+        '{"step_id": 2, "source": "agent", "message": "It is 20C."}]}',
+    ),
+    "tau": Reader(
+        "tau",
+        "tau-bench and tau2-bench results and tasks",
+        ("traj", "simulations"),
+        '[{"task_id": 0, "trial": 0, "reward": 1.0, "info": {"task": {"actions": []}}, "traj": ['
+        '{"role": "user", "content": "Weather in Paris?"}, {"role": "assistant", "content": "It is 20C."}]}]',
+    ),
+    "bfcl": Reader(
+        "bfcl",
+        "Berkeley Function-Calling Leaderboard: answers, results, scores, questions",
+        ("ground_truth",),
+        '{"id": "simple_0", "question": [[{"role": "user", "content": "Weather in Paris?"}]], "function": [], '
+        '"ground_truth": [{"get_weather": {"city": ["Paris"]}}], "result": "It is 20C."}',
+    ),
+    "rows": Reader(
+        "rows",
+        "rows of deepeval, ragas, mlflow and Azure AI Evaluation",
+        ("actual_output", "user_input", "expectations", "query"),
+        '{"input": "Weather in Paris?", "actual_output": "It is 20C.", "tools_called": [{"name": "get_weather", '
+        '"input_parameters": {"city": "Paris"}}], "expected_tools": [{"name": "get_weather"}]}',
+    ),
     "adeval": Reader(
         "adeval",
         "ADEval experiments and CSV tables",

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from ..errors import ReadError
 from ._table import columns_of, rows_of
+from ._zip import ZIP, zipped_records
 
 __all__ = ["Document", "parse_json", "parse_stream"]
 
@@ -99,6 +100,8 @@ def parse_stream(stream: BinaryIO, path: str) -> Document:
         ReadError: it is empty or not JSON.
     """
     first = _first_line(stream, path)
+    if first.startswith(ZIP):
+        return Document(path, records=zipped_records(first, stream))
     if _SSE.match(first.lstrip()):
         return Document(path, records=_server_sent_events(first + stream.read(), path))
     opens, closes = first.lstrip()[:1], first.rstrip()[-1:]

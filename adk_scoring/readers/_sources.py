@@ -18,7 +18,7 @@ from ._reading import kind_of
 __all__ = ["Item", "items_of", "opened"]
 
 # Which files of a folder are looked at. What they are is found from their content.
-_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".sse", ".csv"})
+_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".sse", ".csv", ".eval"})
 _SKIPPED_FOLDERS = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", "site-packages"})
 _GLOB = frozenset("*?[")
 

@@ -1,0 +1,62 @@
+"""OpenTelemetry traces -> one case a conversation (else a trace), one turn a trace or agent invocation.
+
+Which containers are read says `otel_spans`, which conventions `otel_meaning`, how turns and calls come about `_trace`.
+Arguments of calls whose content was not captured are unknown, not empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import ReadError
+from ..model import Case
+from ._reading import Reading
+from ._said import decoded
+from ._trace import Step, cases_of
+from .otel_meaning import app_of, meaning
+from .otel_spans import Span, looks_like_spans, spans_of
+
+__all__ = ["cases", "recognises"]
+
+
+def recognises(document: Any) -> bool:
+    """A container of spans, a list of such, or a list of spans."""
+    return looks_like_spans(document)
+
+
+def cases(document: Any, reading: Reading, where: str) -> Iterator[Case]:
+    """The conversations in the spans; an error case for each span that cannot be read."""
+    spans: list[Span] = []
+    for span in spans_of(document, where):
+        if isinstance(span, ReadError):
+            yield reading.error_case(span, case_id=span.location, where=span.location)
+        else:
+            spans.append(span)
+    uncaptured = _uncaptured(spans)
+    steps = []
+    for span in spans:
+        step = meaning(span)
+        step.app = app_of(span.resource)
+        if step.trace_id in uncaptured and step.kind == "tool":
+            _forget(step, span)
+        steps.append(step)
+    yield from cases_of(steps, reading)
+
+
+def _uncaptured(spans: list[Span]) -> set[str]:
+    """The traces of ADK's first schema whose content was not captured: it writes ``{}`` for what it leaves out."""
+    captured: dict[str, bool] = {}
+    for span in spans:
+        value = span.attributes.get("gcp.vertex.agent.tool_call_args")
+        for key in ("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response", "gcp.vertex.agent.tool_response"):
+            value = decoded(span.attributes.get(key)) or value
+        if "gcp.vertex.agent.tool_call_args" in span.attributes or "gcp.vertex.agent.llm_request" in span.attributes:
+            captured[span.trace_id] = captured.get(span.trace_id, False) or decoded(value) not in ({}, None)
+    return {trace for trace, known in captured.items() if not known}
+
+
+def _forget(step: Step, span: Span) -> None:
+    if "gen_ai.tool.call.arguments" not in span.attributes and step.args == {}:
+        step.args, step.unknown = None, True
+        step.result = step.result or None
