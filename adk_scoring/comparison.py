@@ -200,7 +200,7 @@ def compare(
     pairs: Literal["first", "all"] = "first",
     level: float = 0.95,
     seed: int = 0,
-    resamples: int = 100_000,
+    resamples: int = 10_000,
     allow: Collection[str] = (),
 ) -> Comparison:
     """Compare reports on the cases that all of them have.

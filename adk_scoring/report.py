@@ -85,6 +85,22 @@ class Report:
         """How the numbers of each criterion were made, in the order of the criteria."""
         return self._signatures or tuple(Signature.of(criterion.metric) for criterion in self.criteria)
 
+    def signature(self, label: str) -> str:
+        """Return how the mean of a criterion and its interval were made, in one line.
+
+        Raises:
+            KeyError: there is no such criterion.
+
+        >>> from adk_scoring import Case, Invocation, Turn, evaluate
+        >>> case = Case("a", (Turn(Invocation(tool_calls=()), (Invocation(tool_calls=()),)),))
+        >>> print(evaluate([case], {"trajectory_f1": 1.0}).signature("trajectory_f1"))
+        metric:trajectory_f1|numbers:...|version:...|scored:1/1|interval:wilson, 95%
+        """
+        index = self.criteria.labels.index(self.criteria[label].label)
+        entry = self.summary.criteria[index]
+        interval = f"{entry.interval.method}, {entry.interval.level:.0%}"
+        return f"{self.signatures[index]}|scored:{entry.scored}/{entry.total}|interval:{interval}"
+
     @property
     def rows(self) -> Rows:
         """Every row, case by case."""

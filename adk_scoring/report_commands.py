@@ -95,8 +95,8 @@ def _report(options: argparse.Namespace) -> int:
     writers = {"text": sets_text, "markdown": sets_markdown, "html": report_html, "json": Report.to_json}
     print(writers[options.format](report).rstrip("\n"))
     if options.signatures:
-        for label, signature in zip(report.criteria.labels, report.signatures, strict=True):
-            print(f"{label}: {signature}")
+        for label in report.criteria.labels:
+            print(f"{label}: {report.signature(label)}")
     return 0 if report.passed else 1
 
 

@@ -105,7 +105,15 @@ def test_a_forest_without_an_interval_shows_the_point() -> None:
 
 def test_a_forest_of_several_reports_names_the_pair() -> None:
     (axes,) = compared(names=("a", "b", "c"), labels=1).forest().figure.axes
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["label_0\nb - a", "label_0\nc - a"]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["b", "c"]
+    assert axes.get_xlabel().startswith("improvement in label_0 on a (95%")
+    (axes,) = compared(names=("a", "b", "c"), labels=2).forest().figure.axes
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert names == [f"{label}\n{name}" for name in "bc" for label in ("label_0", "label_1", "composite")]
+    reports = {name: report_of({"m": [0.0, i / 2]}) for i, name in enumerate("abc")}
+    (axes,) = compare(reports, pairs="all").forest().figure.axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["b - a", "c - a", "c - b"]
+    assert axes.get_xlabel().startswith("improvement in m (95%")
 
 
 def grid_of(figure: Any) -> list[list[float]]:
@@ -189,7 +197,13 @@ def test_a_character_that_no_font_has_is_told_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_font_that_has_the_characters_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = {"DejaVu Sans": "ab ", "Noto Sans CJK SC": "北京", "Emoji": "\U0001f600", "Other": "北", "Last Resort": "京ก"}
+    held = {
+        "DejaVu Sans": "ab ",
+        "Noto Sans CJK SC": "北京",
+        "Emoji": "\U0001f600",
+        "Other": "北",
+        "Last Resort": "京ก",
+    }
     entries = [type("Entry", (), {"name": name, "fname": name})() for name in held]
     from matplotlib import font_manager
 

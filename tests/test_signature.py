@@ -176,3 +176,10 @@ def test_strange_texts_and_values_have_a_hash() -> None:
 def test_every_report_has_signatures() -> None:
     report = report_of({"m": [1]})
     assert [str(each) for each in report.signatures] == [f"metric:m|label:m|numbers:{SCORES_SINCE}|version:0.1.0"]
+
+
+def test_a_mean_says_how_it_was_made() -> None:
+    report = report_of({"m": [0.5, 0.25, None]}, ids=["a", "a", "b"], trials=[0, 1, 0])
+    assert report.signature("m") == f"{report.signatures[0]}|scored:2/3|interval:clustered t, 95%"
+    with pytest.raises(KeyError, match="no criterion 'x'"):
+        report.signature("x")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -135,7 +135,8 @@ def forest(comparison: Comparison) -> Drawing:
     for each in shown:
         finite = all(map(math.isfinite, each.range))
         panels.setdefault(each.range if finite else each.label, []).append(each)
-    several = len({(each.baseline, each.other) for each in shown}) > 1
+    # What all rows share stands once, below the axis.
+    shared = {name: len({getattr(each, name) for each in shown}) == 1 for name in ("label", "other", "baseline")}
     names = [name for each in shown for name in (each.label, each.other, each.baseline)]
     with _drawing(names) as figure:
         figure.set_size_inches(8, 1.1 * len(panels) + 0.36 * len(shown) + 0.4)
@@ -143,7 +144,7 @@ def forest(comparison: Comparison) -> Drawing:
         for axes, rows in zip(
             figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0], panels.values(), strict=True
         ):
-            _forest_panel(axes, rows, several, comparison.level)
+            _forest_panel(axes, rows, shared, comparison.level)
         handles = [
             axes.plot([], [], color=colour, marker=mark, linestyle="-", label=word)[0]
             for word, (colour, mark) in _VERDICTS.items()
@@ -152,7 +153,7 @@ def forest(comparison: Comparison) -> Drawing:
     return Drawing(figure)
 
 
-def _forest_panel(axes: Any, rows: Sequence[Difference], several: bool, level: float) -> None:
+def _forest_panel(axes: Any, rows: Sequence[Difference], shared: Mapping[str, bool], level: float) -> None:
     for place, each in enumerate(rows):
         colour, mark = _VERDICTS[each.verdict]
         turned = each.improvement
@@ -162,18 +163,33 @@ def _forest_panel(axes: Any, rows: Sequence[Difference], several: bool, level: f
     axes.axvline(0, color="#767676", linewidth=1, linestyle=":")
     axes.margins(x=0.06)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    words = []
-    for each in rows:
-        versus = f"\n{one_line(each.other, 24)} - {one_line(each.baseline, 24)}" if several else ""
-        words.append(one_line(each.label, 40) + ("" if each.higher_is_better else " (lower is better)") + versus)
-    axes.set_yticks(range(len(rows)), words, fontsize=8 if several else 9)
+    words = [_row_name(each, shared) for each in rows]
+    axes.set_yticks(range(len(rows)), words, fontsize=8 if any("\n" in word for word in words) else 9)
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    of_what = "" if several else f" of {one_line(rows[0].other, 30)} on {one_line(rows[0].baseline, 30)}"
-    axes.set_xlabel(f"improvement{of_what} ({level:.0%} interval; better to the right)", fontsize=9)
+    one = rows[0]
+    what = f" in {_criterion(one)}" if shared["label"] and not shared["other"] else ""
+    who = f" of {one_line(one.other, 30)}" if shared["other"] else ""
+    on = f" on {one_line(one.baseline, 30)}" if shared["baseline"] else ""
+    axes.set_xlabel(f"improvement{what}{who}{on} ({level:.0%} interval; better to the right)", fontsize=9)
+
+
+def _row_name(each: Difference, shared: Mapping[str, bool]) -> str:
+    versus = (
+        one_line(each.other, 30)
+        if shared["baseline"]
+        else f"{one_line(each.other, 24)} - {one_line(each.baseline, 24)}"
+    )
+    if shared["other"] and shared["baseline"]:
+        return _criterion(each)
+    return versus if shared["label"] else f"{_criterion(each)}\n{versus}"
+
+
+def _criterion(each: Difference) -> str:
+    return one_line(each.label, 40) + ("" if each.higher_is_better else " (lower is better)")
 
 
 def heatmap(comparison: Comparison, label: str | None) -> Drawing:
