@@ -252,7 +252,7 @@ def test_records_are_flat_and_complete() -> None:
             "status": "scored",
             "threshold": 0.5,
             "verdict": "failed",
-            "reason": "0 calls match; precision 0/1, recall 0/1",
+            "reason": "0 matched; precision 0/1, recall 0/1",
         },
         {
             "set_id": "",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from .adeval import AXES, AxisMetric
 from .answers import ResponseEmbeddingSimilarity, ResponseJson, ResponseNumbers
 from .arguments import ToolArgsScore
 from .base import Metric, Prompt, Reply, Score, Scores
@@ -45,6 +46,7 @@ METRICS: Final[Mapping[str, Callable[..., Metric]]] = {
     "failed_calls": FailedCalls,
     "redundant_calls": RedundantCalls,
     "loops": Loops,
+    **{axis: partial(AxisMetric, axis) for axis in AXES},
     "tool_call_count_v1": ToolCallCount,
     "inference_call_count_v1": InferenceCallCount,
     "token_usage_v1": TokenUsage,

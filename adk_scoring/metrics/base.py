@@ -194,6 +194,7 @@ def score_turns(
     measure: Callable[[int], Score],
     *,
     reference: Literal["tool_calls", "response"] | None,
+    higher_is_better: bool = True,
 ) -> Score:
     """Score each turn of a case that can be scored, and combine them; what is missing is settled here, once.
 
@@ -202,6 +203,7 @@ def score_turns(
         evidence: the case.
         measure: gives the score of one turn, which has an actual side (and a reference, if one is needed).
         reference: what a turn's expectation must speak about for it to be scored; ``None``: no reference is needed.
+        higher_is_better: the metric's direction; the reason tells of the turn that did worst.
 
     Returns:
         The case's score: an error where the case, the run or a turn failed or there is no run at all; skipped
@@ -238,7 +240,7 @@ def score_turns(
             scores.append(Score.skipped(metric, "the run ended before this turn"))
         if problem is not None and not failed:
             failed = f"turn {index + 1} failed"
-    return combine_turns(metric, scores)
+    return combine_turns(metric, scores, higher_is_better=higher_is_better)
 
 
 def turn_scores(score: Score) -> tuple[Score, ...]:
@@ -250,7 +252,7 @@ def turn_scores(score: Score) -> tuple[Score, ...]:
     return score.parts if score.parts and are_turns else (score,)
 
 
-def combine_turns(metric: str, turns: Sequence[Score]) -> Score:
+def combine_turns(metric: str, turns: Sequence[Score], *, higher_is_better: bool = True) -> Score:
     """Make a case's score of its turns' scores.
 
     The value is the mean of the turns that were scored; a turn that is an error makes the case an error, its
@@ -278,7 +280,7 @@ def combine_turns(metric: str, turns: Sequence[Score]) -> Score:
     reason = f"mean of {turns_scored}: {', '.join(f'{v:.4g}' for v in values[:8])}"
     if len(values) > 8:
         reason += ", …"
-    worst = min(scored, key=lambda part: part.value or 0.0)
+    worst = scored[values.index(min(values) if higher_is_better else max(values))]
     if worst.reason and (value == 0 or min(values) < max(values)):
         reason += f"; {worst.label}: {worst.reason}"
     return Score(metric, value, reason=reason, counts=counts, parts=parts)

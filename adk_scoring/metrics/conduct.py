@@ -26,6 +26,8 @@ __all__ = [
     "ToolCallRate",
     "forbidden_tools",
     "read_only_compliance",
+    "requires_calls",
+    "score_where",
 ]
 
 Severity = Literal["destructive", "write", "unknown"]
@@ -175,18 +177,19 @@ class Abstention(Metric):
 
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Score one case: the mean over the turns in which no call is expected."""
-        match = Match(ignore_tools=self.ignore_tools)
+        evidence, match = Evidence.of(evidence), Match(ignore_tools=self.ignore_tools)
 
         def applies(turn: Turn) -> bool:
             return all(not match.kept(calls) for calls in _expectations(turn))
 
-        def judge(calls: Sequence[ToolCall]) -> Score:
+        def measure(turn: int) -> Score:
+            calls = match.kept(evidence.made(turn))
             reason = (
                 f"{len(calls)} calls were made where none is expected" if calls else "no call was made, as expected"
             )
             return Score(self.name, float(not calls), reason=reason, counts={"made": len(calls)})
 
-        return _where(self.name, evidence, match, applies, "calls are expected or allowed", judge)
+        return score_where(self.name, evidence, applies, "calls are expected or allowed", measure)
 
 
 @dataclass(frozen=True)
@@ -208,32 +211,31 @@ class ToolCallRate(Metric):
 
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Score one case: the mean over the turns in which calls are expected."""
-        match = Match(ignore_tools=self.ignore_tools)
+        evidence, match = Evidence.of(evidence), Match(ignore_tools=self.ignore_tools)
 
-        def applies(turn: Turn) -> bool:
-            return all(any(not call.optional for call in match.kept(calls)) for calls in _expectations(turn))
-
-        def judge(calls: Sequence[ToolCall]) -> Score:
+        def measure(turn: int) -> Score:
+            calls = match.kept(evidence.made(turn))
             reason = f"{len(calls)} calls were made" if calls else "no call was made although calls are expected"
             return Score(self.name, float(bool(calls)), reason=reason, counts={"made": len(calls)})
 
-        return _where(self.name, evidence, match, applies, "no call is required", judge)
+        return score_where(
+            self.name, evidence, lambda turn: requires_calls(turn, match), "no call is required", measure
+        )
 
 
 def _expectations(turn: Turn) -> list[tuple[ToolCall, ...]]:
     return [expected.tool_calls for expected in turn.expected if expected.tool_calls is not None]
 
 
-def _where(
-    metric: str,
-    evidence: Evidence | Case,
-    match: Match,
-    applies: Callable[[Turn], bool],
-    otherwise: str,
-    judge: Callable[[Sequence[ToolCall]], Score],
+def requires_calls(turn: Turn, match: Match) -> bool:
+    """Whether every acceptable expectation of a turn asks for a call that counts and is not optional."""
+    return all(any(not call.optional for call in match.kept(calls)) for calls in _expectations(turn))
+
+
+def score_where(
+    metric: str, evidence: Evidence, applies: Callable[[Turn], bool], otherwise: str, measure: Callable[[int], Score]
 ) -> Score:
-    """Judge the calls of the turns that the metric applies to; the others are skipped with the reason `otherwise`."""
-    evidence = Evidence.of(evidence)
+    """Score the turns that the metric applies to; the others are skipped with the reason `otherwise`."""
     case = evidence.case
     # A turn that was never reached counts only where the metric applies to it.
     nothing_asked = (Invocation(),)
@@ -242,12 +244,10 @@ def _where(
         for turn in case.turns
     )
 
-    def measure(turn: int) -> Score:
-        if not applies(case.turns[turn]):
-            return Score.skipped(metric, otherwise)
-        return judge(match.kept(evidence.made(turn)))
+    def measured(turn: int) -> Score:
+        return measure(turn) if applies(case.turns[turn]) else Score.skipped(metric, otherwise)
 
-    return score_turns(metric, Evidence(replace(case, turns=turns)), measure, reference="tool_calls")
+    return score_turns(metric, Evidence(replace(case, turns=turns)), measured, reference="tool_calls")
 
 
 def _forbidden(calls: Sequence[ToolCall], tools: Sequence[str]) -> Score:

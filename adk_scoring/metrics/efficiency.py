@@ -47,7 +47,7 @@ class ToolCallCount(Metric):
             made = len(match.kept(evidence.made(turn)))
             return Score(self.name, float(made), reason=f"{made} tool calls", counts={"tool_calls": made})
 
-        return score_turns(self.name, evidence, measure, reference=None)
+        return score_turns(self.name, evidence, measure, reference=None, higher_is_better=False)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class InferenceCallCount(Metric):
                 return Score.skipped(self.name, "how often a model was asked is not recorded")
             return Score(self.name, float(calls), reason=f"{calls} model calls", counts={"model_calls": calls})
 
-        return score_turns(self.name, evidence, measure, reference=None)
+        return score_turns(self.name, evidence, measure, reference=None, higher_is_better=False)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class TokenUsage(Metric):
             words = ", ".join(f"{count} {kind.removesuffix('_tokens')}" for kind, count in counts.items())
             return Score(self.name, float(total), reason=f"{total} tokens: {words}", counts=counts)
 
-        return score_turns(self.name, evidence, measure, reference=None)
+        return score_turns(self.name, evidence, measure, reference=None, higher_is_better=False)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class InvocationDuration(Metric):
                 return Score.skipped(self.name, "the duration is not recorded")
             return Score(self.name, float(seconds), reason=f"{seconds:.4g} seconds")
 
-        return score_turns(self.name, evidence, measure, reference=None)
+        return score_turns(self.name, evidence, measure, reference=None, higher_is_better=False)
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class TokenCost(Metric):
             counts = _known_tokens(usage)
             return Score(self.name, cost, reason=f"{cost:.6g} at the given rates", counts=counts)
 
-        return score_turns(self.name, evidence, measure, reference=None)
+        return score_turns(self.name, evidence, measure, reference=None, higher_is_better=False)
 
 
 def _actual(evidence: Evidence, turn: int) -> Invocation:

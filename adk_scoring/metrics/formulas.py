@@ -105,7 +105,7 @@ FORMULAS: Final[Mapping[str, Formula]] = {
     "trajectory_unordered_match": Formula(
         _unordered,
         {"matched": _MATCHED, "made": _MADE, "expected": _EXPECTED},
-        "{matched} calls match; {made} made, {expected} expected",
+        "{matched} matched; {made} made, {expected} expected",
     ),
     "trajectory_ordered_subset": Formula(
         _ordered_subset,
@@ -121,12 +121,12 @@ FORMULAS: Final[Mapping[str, Formula]] = {
     "trajectory_f1": Formula(
         _f1,
         {"matched": _MATCHED, "made": _MADE, "expected": _EXPECTED},
-        "{matched} calls match; precision {matched}/{made}, recall {matched}/{expected}",
+        "{matched} matched; precision {matched}/{made}, recall {matched}/{expected}",
     ),
     "trajectory_edit_similarity": Formula(
         _edit_similarity,
         {"edits": attrgetter("edit_distance"), "made": _MADE, "expected": _EXPECTED},
-        "{edits} calls to insert, delete or replace; {made} made, {expected} expected",
+        "calls to insert, delete or replace: {edits}; {made} made, {expected} expected",
     ),
     "trajectory_set_match": Formula(
         _set,
@@ -134,7 +134,7 @@ FORMULAS: Final[Mapping[str, Formula]] = {
         "{known} of {made} calls made are among the {expected} expected; repeats and order are free",
     ),
     "call_count_match": Formula(
-        _call_count, {"made": _MADE, "expected": _EXPECTED}, "{made} calls made, {expected} expected"
+        _call_count, {"made": _MADE, "expected": _EXPECTED}, "calls: {made} made, {expected} expected"
     ),
 }
 

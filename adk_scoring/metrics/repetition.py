@@ -81,7 +81,11 @@ class RedundantCalls(Metric):
         """Score one case: the mean over its turns."""
         evidence, match = Evidence.of(evidence), Match(ignore_tools=self.ignore_tools)
         return score_turns(
-            self.name, evidence, lambda turn: _redundant(match.kept(evidence.made(turn))), reference=None
+            self.name,
+            evidence,
+            lambda turn: _redundant(match.kept(evidence.made(turn))),
+            reference=None,
+            higher_is_better=False,
         )
 
 
@@ -105,7 +109,13 @@ class Loops(Metric):
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Score one case: the mean over its turns."""
         evidence, match = Evidence.of(evidence), Match(ignore_tools=self.ignore_tools)
-        return score_turns(self.name, evidence, lambda turn: _loops(match.kept(evidence.made(turn))), reference=None)
+        return score_turns(
+            self.name,
+            evidence,
+            lambda turn: _loops(match.kept(evidence.made(turn))),
+            reference=None,
+            higher_is_better=False,
+        )
 
 
 def _redundant(calls: Sequence[ToolCall]) -> Score:

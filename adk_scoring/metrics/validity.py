@@ -84,7 +84,13 @@ class FailedCalls(Metric):
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Score one case: the mean over its turns."""
         evidence, match = Evidence.of(evidence), Match(ignore_tools=self.ignore_tools)
-        return score_turns(self.name, evidence, lambda turn: _failed(match.kept(evidence.made(turn))), reference=None)
+        return score_turns(
+            self.name,
+            evidence,
+            lambda turn: _failed(match.kept(evidence.made(turn))),
+            reference=None,
+            higher_is_better=False,
+        )
 
 
 @dataclass(frozen=True)
