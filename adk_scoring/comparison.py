@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .cohort import Cohort, Values, share_of_range
 from .criteria import Criterion
-from .differences import COMPOSITE, PASSED, Difference, Measure, Standing, Analysis
+from .differences import COMPOSITE, PASSED, Analysis, Difference, Measure, Standing
 from .errors import ScoringError
 from .report import Report
 from .signature import COMPARED, Signature

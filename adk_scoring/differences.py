@@ -12,7 +12,7 @@ from .cohort import Values
 from .stats import Interval, PValue, mcnemar_exact, mde, newcombe, paired_difference, sign_flip
 from .summary import finite_range
 
-__all__ = ["COMPOSITE", "PASSED", "Difference", "Kind", "Measure", "Standing", "Analysis"]
+__all__ = ["COMPOSITE", "PASSED", "Analysis", "Difference", "Kind", "Measure", "Standing"]
 
 Kind = Literal["criterion", "passed", "composite"]
 PASSED: Final = "cases passed"
