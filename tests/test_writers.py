@@ -22,6 +22,8 @@ from adk_scoring.promotion import promote
 from adk_scoring.readers.records import case_to_record
 from adk_scoring.writers import write_agents_cli, write_evalset, write_jsonl
 
+from .corpus import corpus
+
 Writer = Callable[[Iterable[Case], str | PathLike[str]], int]
 
 words = st.text(st.characters(codec=None), max_size=6)
@@ -349,3 +351,18 @@ class TestPromote:
 
 def promoted_run(run: Invocation) -> Case:
     return Case("a", (Turn(run),))
+
+
+@pytest.mark.parametrize("write", [write_evalset, write_agents_cli])
+def test_public_eval_sets_move_without_loss(write: Writer) -> None:
+    moved = 0
+    for path in sorted(corpus("adk_evalset").glob("*.json")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReadWarning)
+            try:
+                cases = [replace(case, source=("", "")) for case in read(path)]
+            except ReadError:
+                continue  # it holds no cases
+        assert as_text(written_and_read(write, cases)) == as_text(cases), path.name
+        moved += len(cases)
+    assert moved == 257

@@ -12,7 +12,6 @@ field's default. ``alternatives`` are the other acceptable expectations, whole.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ..errors import ReadError
@@ -62,7 +61,7 @@ def _turn_extra(wanted: _Record, native: _Record) -> _Record:
     for key, (ours, theirs) in pairs.items():
         if ours is None and theirs is not None:
             extra[key] = None
-        elif ours is not None and (theirs is None or _differ(ours, theirs)):
+        elif ours is not None and ours != theirs:
             extra[key] = _side_extra(ours, theirs or {})
     if wanted["expected"][1:]:
         extra["alternatives"] = wanted["expected"][1:]
@@ -79,12 +78,7 @@ def _side_extra(wanted: _Record, native: _Record) -> _Record:
 
 def _difference(wanted: _Record, native: _Record) -> _Record:
     keys = [*wanted, *(key for key in native if key not in wanted)]
-    return {key: wanted.get(key) for key in keys if _differ(wanted.get(key), native.get(key))}
-
-
-def _differ(one: Any, other: Any) -> bool:
-    # As text, because 1, 1.0 and true are different values of a file.
-    return json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True)
+    return {key: wanted.get(key) for key in keys if wanted.get(key) != native.get(key)}
 
 
 def extended(case: Case, extra: Any, where: str) -> Case:
