@@ -20,6 +20,7 @@ from .errors import ConfigError, ReadWarning
 from .matching import Match
 from .metrics import METRICS, Metric, Score
 from .metrics.base import turn_scores
+from .presets import adeval_axes
 
 __all__ = ["Criteria", "Criterion", "Verdict"]
 
@@ -243,6 +244,56 @@ class Criteria:
         for words in ignored:
             warnings.warn(f"{where}: {words}", ReadWarning, stacklevel=3)
         return replace(cls.of(kept, where=where), ignored=tuple(ignored))
+
+    @classmethod
+    def adeval(
+        cls,
+        verify_args: bool = True,
+        *,
+        gate: Literal["subset", "set"] = "subset",
+        judged: bool = False,
+        tools: Any = None,
+        ignore_tools: Sequence[str] = (),
+    ) -> Criteria:
+        """ADEval's axes side by side: ``pass`` has the threshold 1, all others are informational.
+
+        ===================== ============================================ ==========================================
+        label                 value, per turn                              known bias
+        ===================== ============================================ ==========================================
+        pass                  every expected call was made; none where     extra calls are free (``gate="set"``: not)
+                              none is expected
+        tool_call_rate        any call was made, where calls are expected  the wrong call counts as much
+        name_accuracy         every expected tool was called               order, extra calls and arguments are free
+        name_args_accuracy    every expected call was made                 order, extra calls, extra arguments free
+        call_count            min / max of calls made and expected         looking first costs; wrong calls do not
+        read_only_compliance  no write beyond the calls expected           an agent that does nothing complies
+        abstention            no call, where none is expected              an agent that never calls is perfect
+        extra_argument_rate   an argument nobody expects (lower is better) only of turns that are right otherwise
+        presentation_quality  a judge: clear and well formed               the truth is not looked at
+        answer_accuracy       a judge: the answer of the reference         needs a reference; form is not looked at
+        ===================== ============================================ ==========================================
+
+        A failed request is an error in every axis, and neither abstention nor a miss. An axis that no case has
+        what it needs for has no value, and each case's reason says what is missing. ADEval's numbers differ where it
+        folds case, lets one call stand for several expected ones, or counts a failed request as no call.
+
+        Args:
+            verify_args: whether ``pass`` compares arguments or names alone; no other axis depends on it.
+            gate: what passes: ``"subset"`` every expected call was made (ADEval 051ef423), ``"set"`` and no other
+                (as it is documented, and was up to 376eaeb8).
+            judged: whether the two judged axes join; `evaluate` then needs a judge.
+            tools: the tools with their hints, for ``read_only_compliance``, as `read_only_compliance` takes them;
+                by default those of each case.
+            ignore_tools: names or patterns of calls that do not count, e.g. `ADK_FRAMEWORK_TOOLS`.
+
+        Raises:
+            ConfigError: a value is not usable.
+
+        >>> Criteria.adeval(verify_args=False)["pass"].metric.match
+        Match(args='ignore', tools={}, ignore_tools=(), parallel=False)
+        """
+        axes = adeval_axes(verify_args=verify_args, gate=gate, judged=judged, tools=tools, ignore_tools=ignore_tools)
+        return cls.of(axes, where="ADEval's axes")
 
     @classmethod
     def discover(cls, path: str | Path) -> Criteria:

@@ -17,6 +17,7 @@ import pytest
 import adk_scoring
 from adk_scoring import METRICS, Case, Invocation, Match, Metric, Rubric, ToolCall, Turn
 from adk_scoring.evidence import Evidence
+from adk_scoring.metrics.adeval import AXES
 
 
 def letter_counts(text: str) -> list[float]:
@@ -78,10 +79,11 @@ EMPTY = {
     "tool_trajectory_avg_score": (1, 0, 0),
     "tool_args_score": (1, 1, 0),
     "trajectory_precedence": (1, 1, 1),
+    "adeval_pass": (1, 0, 0),
 }
 CALL_METRICS = sorted(EMPTY)
 # They need to know whether calls are expected, and are skipped where the answer is not the one they are about.
-CONDITIONAL = {"tool_call_rate", "abstention"}
+CONDITIONAL = {"tool_call_rate", "abstention", *(axis for axis in AXES if axis != "adeval_pass")}
 
 
 def made(name: str) -> Metric:
@@ -270,7 +272,7 @@ def test_every_metric_function_is_public_and_has_a_running_example() -> None:
     functions: dict[str, Callable[..., Any]] = {
         name: getattr(adk_scoring, name) for name in METRICS if name in adk_scoring.__all__
     }
-    assert set(EMPTY) - {"tool_trajectory_avg_score"} <= set(functions)
+    assert set(EMPTY) - {"tool_trajectory_avg_score", "adeval_pass"} <= set(functions)
     for name, function in functions.items():
         doc = inspect.getdoc(function) or ""
         assert ">>>" in doc, f"{name} has no example"

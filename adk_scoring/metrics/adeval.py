@@ -68,6 +68,9 @@ def _pass(a: Alignment) -> tuple[float, Mapping[str, float], str]:
     return float(not a.n), {"matched": 0, "expected": 0}, reason
 
 
+_COVERS: Final = Match(args="subset")
+"""A call covers an expected one if it has its arguments; one object, so that alignments are shared."""
+
 AXES: Final[Mapping[str, Axis]] = {
     "adeval_name_accuracy": Axis(_covered, "names"),
     "adeval_name_args_accuracy": Axis(_covered, "arguments"),
@@ -105,7 +108,7 @@ class AxisMetric(Metric):
     """
 
     axis: str
-    match: Match = Match(args="subset")
+    match: Match = _COVERS
 
     needs: ClassVar[frozenset[str]] = frozenset({"expected_calls"})
 
