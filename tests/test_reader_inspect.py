@@ -110,6 +110,17 @@ class TestHostile:
         assert "looks like a zip bomb" in bomb.error
         assert case.error is None
 
+    def test_entries_that_share_their_bytes(self) -> None:
+        """One packed entry, listed many times: each is small, all together are not."""
+        raw = zipped({"samples/1_epoch_1.json": b" " * (10 << 20)})
+        start, end = raw.index(b"PK\x01\x02"), raw.index(b"PK\x05\x06")
+        entry, many = raw[start:end], 150
+        listed = b"".join(entry.replace(b"samples/1_", b"samples/%c_" % (48 + n % 10)) for n in range(many))
+        tail = bytearray(raw[end:])
+        struct.pack_into("<HHI", tail, 8, many, many, len(listed))
+        with pytest.raises(ReadError, match=r"the archive unpacks from .* looks like a zip bomb"):
+            read(raw[:start] + listed + bytes(tail))
+
     def test_an_entry_that_lies_about_its_size(self) -> None:
         raw = bytearray(zipped({"samples/1_epoch_1.json": b" " * 5000, "samples/2_epoch_1.json": log()["samples"][1]}))
         directory = raw.index(b"PK\x01\x02")

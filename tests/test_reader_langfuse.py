@@ -27,7 +27,8 @@ def observation(**keys: Any) -> dict[str, Any]:
 
 def test_golden_trace() -> None:
     (case,) = read(TRACE)
-    assert (case.case_id, case.session, case.tags) == ("sess-1", Session("shop", "u1"), ("prod",))
+    assert (case.case_id, case.session, case.tags) == ("sess-1", Session("", "u1"), ("prod",))
+    assert case.metadata == {"name": "shop"}
     assert case.recorded == (RecordedScore("helpful", 0.5, reason="short"), RecordedScore("tone", None, reason="kind"))
     assert case.instructions == "You sell mugs."
     (turn,) = case.turns
@@ -71,6 +72,9 @@ def test_traces_of_a_session_are_its_turns_line_by_line(tmp_path: Path) -> None:
     path.write_text(f"{json.dumps(later)}\n{json.dumps(trace)}\n")
     (case,) = read(path)
     assert [turn.actual and turn.actual.user_text for turn in case.turns] == ["Is the blue mug in stock?", "And red?"]
+    # A score of a trace is about its turn where the case has several.
+    assert [(score.metric, score.turn) for score in case.recorded][:2] == [("helpful", 0), ("tone", 0)]
+    assert {score.turn for score in case.recorded} == {0, 1}
 
 
 def test_strands_wraps_arguments_and_answers_in_messages() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..model import Case, Invocation, RecordedScore, Session, Tool, ToolCall, Turn, Usage, parse_args
@@ -147,10 +147,13 @@ def _walk(trace: list[Step]) -> None:
 
 def _case(case_id: str, traces: list[list[Step]], reading: Reading) -> Case:
     turns: list[Invocation] = []
+    recorded: list[RecordedScore] = []
     steps = [step for trace in traces for step in trace]
     for trace in traces:
-        for turn in _turns(trace):
-            turns.append(_turn(turn, reading))
+        scores = [score for step in trace for score in step.recorded]
+        # A score of a trace is one of the case only where the case is that trace.
+        recorded += scores if len(traces) == 1 else [replace(score, turn=len(turns)) for score in scores]
+        turns += [_turn(turn, reading) for turn in _turns(trace)]
     tools = next((step.tools for step in steps if step.tools is not None), None)
     app = next((step.app for step in steps if step.app), "")
     user = next((step.user for step in steps if step.user), "")
@@ -162,7 +165,7 @@ def _case(case_id: str, traces: list[list[Step]], reading: Reading) -> Case:
         tuple([Turn(turn) for turn in turns]),
         session=Session(app, user) if app or user else None,
         tags=tuple(dict.fromkeys(tag for step in steps for tag in step.tags)),
-        recorded=tuple([score for step in steps for score in step.recorded]),
+        recorded=tuple(recorded),
         tools=tools,
         instructions=next((step.instructions for step in steps if step.instructions), ""),
         metadata=metadata,

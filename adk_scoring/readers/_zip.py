@@ -21,7 +21,7 @@ ZIP = b"PK\x03\x04"
 _LARGEST = 512 << 20
 _SMALL = 16 << 20  # what is no larger than this may be packed however tightly
 _TIGHTEST = 200
-_MOST = 200_000
+_WHOLE = 1 << 30  # likewise for all samples together
 _SAMPLE = re.compile(r"samples/[^/]+\.json")
 _HEADERS = ("header.json", "_journal/start.json")
 _ZSTD = 93
@@ -37,16 +37,18 @@ def zipped_records(first: bytes, stream: BinaryIO) -> Iterator[tuple[str, Any]]:
     from ._document import parse_json
 
     try:
-        if stream.seekable():
-            stream.seek(0)
-            archive = zipfile.ZipFile(stream)
-        else:
-            archive = zipfile.ZipFile(io.BytesIO(first + stream.read()))
-        entries = archive.infolist()
+        file = stream if stream.seekable() else io.BytesIO(first + stream.read())
+        archive = zipfile.ZipFile(file)
+        packed = file.seek(0, io.SEEK_END)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         yield "", ReadError(f"not a zip archive, though it begins like one: {error}; it may be truncated")
         return
-    names = [entry for entry in entries[:_MOST] if _SAMPLE.fullmatch(entry.filename)]
+    names = [entry for entry in archive.infolist() if _SAMPLE.fullmatch(entry.filename)]
+    unpacked = sum(entry.file_size for entry in names)
+    if unpacked > _WHOLE and unpacked / packed > _TIGHTEST:
+        # Entries that share their bytes make an archive of any size out of a small one.
+        yield "", ReadError(f"the archive unpacks from {packed:,} to {unpacked:,} bytes, which looks like a zip bomb")
+        return
     header: Any = None
     for name in _HEADERS:
         if header is None and name in archive.NameToInfo:

@@ -119,12 +119,12 @@ def _whole(trace: dict[str, Any], record: dict[str, Any], trace_id: str, session
         kind="chain" if trace.get("input") is not None or trace.get("output") is not None else "",
         start=nanoseconds(trace.get("timestamp")),
         session=session,
-        app=the_text(trace.get("name")) if trace.get("userId") else "",
         user=the_text(trace.get("userId")),
         asked=asked_in(decoded(trace.get("input"))),
         said=said_in(decoded(trace.get("output"))),
         tags=tuple([tag for tag in tags if isinstance(tag, str)]) if isinstance(tags, list) else (),
         recorded=tuple(_scores(scores)),
+        metadata={key: trace[key] for key in ("name", "metadata", "release", "version") if trace.get(key)},
         where=where,
         depth=_LAST,
     )
@@ -134,8 +134,8 @@ def _scores(items: Any) -> Iterator[RecordedScore]:
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict) and item.get("name"):
             value = number(item.get("value"))
-            said = item.get("stringValue") if value is None else item.get("comment")
-            yield RecordedScore(the_text(item["name"]), value, reason=the_text(item.get("comment") or said))
+            label = item.get("stringValue") if value is None else None
+            yield RecordedScore(the_text(item["name"]), value, reason=the_text(item.get("comment") or label))
 
 
 def _step(item: dict[str, Any], session: str, where: str) -> Step:

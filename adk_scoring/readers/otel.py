@@ -12,7 +12,6 @@ from typing import Any
 from ..errors import ReadError
 from ..model import Case
 from ._reading import Reading
-from ._said import decoded
 from ._trace import Step, cases_of
 from .otel_meaning import app_of, meaning
 from .otel_spans import Span, looks_like_spans, spans_of
@@ -44,19 +43,26 @@ def cases(document: Any, reading: Reading, where: str) -> Iterator[Case]:
     yield from cases_of(steps, reading)
 
 
+_CONTENT = tuple(
+    [f"gcp.vertex.agent.{key}" for key in ("llm_request", "llm_response", "tool_call_args", "tool_response")]
+)
+_LEFT_OUT: tuple[Any, ...] = (None, "", "{}", "null", "N/A", {})
+
+
 def _uncaptured(spans: list[Span]) -> set[str]:
     """The traces of ADK's first schema whose content was not captured: it writes ``{}`` for what it leaves out."""
-    captured: dict[str, bool] = {}
+    told: set[str] = set()
+    captured: set[str] = set()
     for span in spans:
-        value = span.attributes.get("gcp.vertex.agent.tool_call_args")
-        for key in ("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response", "gcp.vertex.agent.tool_response"):
-            value = decoded(span.attributes.get(key)) or value
-        if "gcp.vertex.agent.tool_call_args" in span.attributes or "gcp.vertex.agent.llm_request" in span.attributes:
-            captured[span.trace_id] = captured.get(span.trace_id, False) or decoded(value) not in ({}, None)
-    return {trace for trace, known in captured.items() if not known}
+        values = [span.attributes[key] for key in _CONTENT if key in span.attributes]
+        if values:
+            told.add(span.trace_id)
+        if any(value not in _LEFT_OUT for value in values):
+            captured.add(span.trace_id)
+    return told - captured
 
 
 def _forget(step: Step, span: Span) -> None:
-    if "gen_ai.tool.call.arguments" not in span.attributes and step.args == {}:
-        step.args, step.unknown = None, True
-        step.result = step.result or None
+    """Make the arguments and the answer unknown that stand there as ``{}``."""
+    if "gen_ai.tool.call.arguments" not in span.attributes and step.args in _LEFT_OUT:
+        step.args, step.unknown, step.result = None, True, None

@@ -216,6 +216,9 @@ def _tool(step: Step, span: Span) -> None:
 
 def _messages(step: Step, span: Span) -> None:
     attributes = span.attributes
+    request = attributes.get("gcp.vertex.agent.llm_request")
+    if isinstance(request, str):  # long, and asked for more than once
+        attributes = attributes | {"gcp.vertex.agent.llm_request": decoded(request)}
     step.asked, step.said = adk_messages(attributes)
     for prefix, target in (("llm.input_messages", step.asked), ("gen_ai.prompt", step.asked)):
         if not target:
