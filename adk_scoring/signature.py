@@ -10,11 +10,12 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from . import __version__
-from .metrics.base import Metric
+from .metrics.base import Metric, Reply
 from .model import Case, Invocation, Rubric, ToolCall, Turn
 
 __all__ = ["SCORES_SINCE", "Signature", "content_hash"]
@@ -147,13 +148,19 @@ _EXAMPLE: Final = Case(
 )
 
 
+_SPLIT: Final = Reply('{"sentences": ["It is 20 C."]}')
+
+
 def _prompts_hash(metric: Metric) -> str:
     """Hash what a metric first asks about the example: its wording, its rubrics, the form of material and reply."""
     try:
         prompts = metric.prompts(_EXAMPLE)
     except Exception:  # a caller's metric may ask about cases of another kind only
         return "unknown"
-    return _hash([[prompt.system, prompt.content, prompt.schema, prompt.sample] for prompt in prompts])
+    asked = list(prompts)
+    with suppress(Exception):  # a second round, of a metric that first lets the answer be split
+        asked += metric.prompts(_EXAMPLE, [_SPLIT] * len(asked))
+    return _hash([[prompt.system, prompt.content, prompt.schema, prompt.sample] for prompt in asked])
 
 
 def _hash(value: Any) -> str:

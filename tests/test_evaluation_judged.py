@@ -336,6 +336,17 @@ def test_a_report_says_who_judged_with_which_settings_and_prompts() -> None:
     assert other.signatures[0].prompts != signature.prompts
 
 
+def test_a_case_shows_every_verdict() -> None:
+    case = Case("c", (answered("One"), answered("Two")), rubrics=(POLITE, SHORT))
+    judge = Scripted(lambda prompt: "no" if "Two" in prompt.content and rubric_of(prompt) == "short" else "yes")
+    text = str(evaluate([case], {**QUALITY, "trajectory_recall": None}, judge=judge).case("c"))
+    assert text.count("verdict by verdict") == 1
+    assert "turn 2  short   0.000  no: because" in text
+    single = evaluate([one_turn("Two", SHORT)], QUALITY, judge=judge).case("c")
+    assert "short  0.000  no: because" in str(single)
+    assert "no: because" in single._repr_html_().partition("verdict by verdict")[2]
+
+
 # --- the command line ------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import pairwise
-from itertools import pairwise
 from typing import Any
 from unicodedata import category
 
@@ -13,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_scoring import Case, ConfigError, Invocation, Reply, Score, ToolCall, Turn, evaluate
+from adk_scoring import Case, ConfigError, Invocation, Reply, Rubric, Score, Signature, ToolCall, Turn, evaluate
 from adk_scoring.evidence import Evidence
+from adk_scoring.metrics import hallucination
 from adk_scoring.metrics.base import score_safely
 from adk_scoring.metrics.hallucination import Hallucination
 from adk_scoring.metrics.questions import visible
@@ -194,6 +194,12 @@ def test_through_evaluate() -> None:
     )
     assert report.rows[0].score.value == pytest.approx(5 / 6)
     assert len(judge.asked) == 2 + 4 * 2
+
+
+def test_the_signature_covers_both_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Signature.of(Hallucination()).prompts
+    monkeypatch.setattr(hallucination, "_RUBRIC", Rubric("supported", "Another wording."))
+    assert Signature.of(Hallucination()).prompts != before
 
 
 @pytest.mark.parametrize("parameters", [{"samples": 0}, {"coverage_floor": 2}, {"judge_model": 1}])

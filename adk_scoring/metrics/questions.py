@@ -16,6 +16,7 @@ from typing import Any, Final
 from unicodedata import category
 
 from ..model import Rubric
+from ..text.tokens import CharTable
 from .base import Prompt, Reply, Score
 
 __all__ = [
@@ -127,16 +128,19 @@ def visible(text: str) -> str:
 
     Line breaks and tabs stay. What is stripped could hide instructions from a person who reads the same text.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    kept = []
-    for char in text:
-        kind = category(char)
-        if kind == "Cs":
-            kept.append("\ufffd")
-        elif char in "\n\t" or (kind not in ("Cc", "Cf") and char not in _INVISIBLE):
-            kept.append(char)
-    return "".join(kept)
+    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+
+
+def _visible_char(char: str) -> str:
+    match category(char):
+        case "Cs":
+            return "\ufffd"
+        case "Cc" | "Cf":
+            return char if char in "\n\t" else ""
+    return "" if char in _INVISIBLE else char
+
+
+_VISIBLE: Final = CharTable(_visible_char)
 
 
 def is_blank(text: str) -> bool:

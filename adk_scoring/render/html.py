@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import MatchError
 from .text import one_line
-from .words import alignment_words, never_scored_words, number, picture, total_words, trial_words
+from .words import alignment_words, never_scored_words, number, picture, total_words, trial_words, verdict_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,6 +88,9 @@ def case_html(report: CaseReport) -> str:
             colours=[_COLOUR[row.verdict] for row in report.rows],
         ),
     ]
+    for row in report.rows:
+        if given := verdict_words(row):
+            parts.append(f"<p>{escape(row.label)}, verdict by verdict</p>" + _table(("", "", "", ""), given))
     for index, turn in enumerate(case.turns, 1):
         said = next((side.user_text for side in (turn.actual, *turn.expected) if side and side.user_text), "")
         parts.append(f"<p><b>turn {index}</b> {escape(said)}</p>")

@@ -17,6 +17,7 @@ from .words import (
     plain,
     total_words,
     trial_words,
+    verdict_words,
 )
 
 if TYPE_CHECKING:
@@ -160,6 +161,10 @@ def case_text(report: CaseReport) -> str:
         wanted = "" if row.threshold is None else f"wanted {report.criteria[row.label].wanted}"
         rows.append((row.verdict, row.label, number(row.score.value), wanted, one_line(row.score.reason, 200)))
     lines += table(rows, right=(2,), indent="  ").split("\n")
+    for row in report.rows:
+        if given := verdict_words(row):
+            shown = [(turn, one_line(part, 100), value, one_line(reason, 200)) for turn, part, value, reason in given]
+            lines += ["", f"{row.label}, verdict by verdict", *table(shown, right=(2,), indent="  ").split("\n")]
     for index, turn in enumerate(case.turns, 1):
         said = next((side.user_text for side in (turn.actual, *turn.expected) if side and side.user_text), "")
         lines += ["", f"turn {index}: {one_line(said)}"]

@@ -10,7 +10,7 @@ from ..matching import show_json
 if TYPE_CHECKING:
     from ..alignment import Alignment
     from ..model import ToolCall
-    from ..report import Report
+    from ..report import Report, Row
     from ..summary import Summary
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "plain",
     "total_words",
     "trial_words",
+    "verdict_words",
 ]
 
 Mark = Literal["=", "~", "-", "+", "!"]
@@ -165,6 +166,13 @@ _JOINERS = "\u200c\u200d"  # Persian, Indic scripts and emoji need them
 def number(value: float | None) -> str:
     """Write a score: three decimals, ``-`` where there is none."""
     return "-" if value is None else f"{value:.3f}" if abs(value) < 1000 else f"{value:.5g}"
+
+
+def verdict_words(row: Row) -> list[tuple[str, str, str, str]]:
+    """Return the verdicts that a judged score was made of: turn, rubric or sentence, value, reason; none for others."""
+    parts = row.score.parts
+    turns = parts if all(part.label == f"turn {n}" for n, part in enumerate(parts, 1)) else (row.score,)
+    return [(turn.label, part.label, number(part.value), part.reason) for turn in turns for part in turn.parts]
 
 
 def never_scored_words(report: Report) -> list[str]:
