@@ -426,6 +426,14 @@ class TestOrderAndPairing:
         (case,) = read([outer, inner])
         assert (len(calls(case)), actual(case).usage) == (1, Usage(model_calls=1))
 
+    def test_a_model_call_traced_twice_without_content_counts_once(self) -> None:
+        outer, inner = chat(span_id="outer"), chat("outer", span_id="inner")
+        for one in (outer, inner):
+            one["attributes"]["gen_ai.usage.input_tokens"] = 5
+        assert actual(read([outer, inner])[0]).usage == Usage(input_tokens=5, model_calls=1)
+        del outer["attributes"]["gen_ai.usage.input_tokens"]
+        assert actual(read([outer, inner])[0]).usage == Usage(input_tokens=5, model_calls=1)
+
     def test_an_id_told_again_is_the_same_call(self) -> None:
         output = said("", {"id": "1", "name": "f", "arguments": {}})
         (case,) = read([chat(at=i, span_id=str(i), **{"gen_ai.output.messages": output}) for i in range(2)])

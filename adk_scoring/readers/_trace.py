@@ -66,7 +66,8 @@ class Step:
     # Filled when the tree is walked.
     depth: int = 0
     in_tool: bool = False
-    in_model: bool = False
+    in_model: bool = False  # inside a model call that tells what was said
+    nested: bool = False  # inside a model call
     by: str = ""
     turn: Step | None = None
 
@@ -137,9 +138,9 @@ def _walk(trace: list[Step]) -> None:
                 child.depth = step.depth + 1
                 child.in_tool = step.in_tool or step.kind == "tool"
                 # A model call is often traced twice, by the framework and by the client inside it.
-                child.in_model = step.kind in ("model", "") and (
-                    step.in_model or bool(step.kind == "model" and step.said)
-                )
+                around = step.kind in ("model", "")
+                child.nested = around and (step.nested or step.kind == "model")
+                child.in_model = around and (step.in_model or (step.kind == "model" and bool(step.said)))
                 child.by = child.agent or step.by
                 child.turn = step.turn or (child if child.root else None)
                 queue.append(child)
@@ -197,7 +198,7 @@ def _turn(steps: list[Step], reading: Reading) -> Invocation:
         answer,
         invocation_id=next((s.invocation for s in steps if s.invocation), ""),
         intermediate_responses=tuple(said),
-        usage=_usage(models, outer),
+        usage=_usage([s for s in steps if s.kind == "model"], outer),
         duration=(max(ends) - min(starts)) / 1e9 if starts and ends and max(ends) > min(starts) else None,
         error=failed if answer is None else None,
     )
@@ -233,10 +234,12 @@ def _last_text(messages: list[Said]) -> str | None:
 
 
 def _usage(models: list[Step], outer: list[Step]) -> Usage | None:
-    known = [step.usage for step in models if step.usage]
+    """The tokens of the model calls, one traced twice counted once; else what the outermost agent says of them."""
+    asked = [step for step in models if not step.nested]
+    known = [step.usage for step in asked if step.usage] or [step.usage for step in models if step.usage]
     if not known:
         known = [step.usage for step in sorted(outer, key=lambda s: s.depth) if step.usage][:1]
-        return known[0] if known else (Usage(model_calls=len(models)) if models else None)
+        return known[0] if known else (Usage(model_calls=len(asked)) if asked else None)
 
     def total(name: str) -> int | None:
         counts = [count for usage in known if (count := getattr(usage, name)) is not None]
@@ -247,7 +250,7 @@ def _usage(models: list[Step], outer: list[Step]) -> Usage | None:
         output_tokens=total("output_tokens"),
         cached_tokens=total("cached_tokens"),
         reasoning_tokens=total("reasoning_tokens"),
-        model_calls=len(models),
+        model_calls=len(asked),
     )
 
 

@@ -1,7 +1,8 @@
 """OpenTelemetry traces -> one case a conversation (else a trace), one turn a trace or agent invocation.
 
 Which containers are read says `otel_spans`, which conventions `otel_meaning`, how turns and calls come about `_trace`.
-Arguments of calls whose content was not captured are unknown, not empty.
+Arguments of calls whose content was not captured are unknown, not empty. Thoughts are left out where they are marked;
+the messages of ADK's second schema do not mark them.
 """
 
 from __future__ import annotations
