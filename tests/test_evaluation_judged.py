@@ -37,6 +37,8 @@ from adk_scoring.judges.store import verdict_key
 from adk_scoring.metrics.hallucination import Hallucination
 
 from .build import GOOD
+from .gemini_server import CASES as SERVED
+from .gemini_server import GeminiServer
 from .judging import Scripted, answered, one_turn, rubric_of, shown, verdict
 
 POLITE = Rubric("polite", "The answer is polite.", 3.0)
@@ -319,6 +321,53 @@ def test_a_run_of_200_that_is_ended_half_way_asks_only_the_rest(tmp_path: Path, 
     assert 20 <= kept < 200
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)  # noqa: S603  # likewise
     assert f"True judge j: {200 - kept} asked, {kept} from the store, 0 without an answer" in done.stdout
+
+
+# --- the real client -------------------------------------------------------------------------------------------------
+
+FAILURES = {
+    "prose": "parse_error: not one JSON object",
+    "nan": "parse_error: answers rubric None",
+    "safety": "blocked: the answer was blocked: SAFETY",
+    "blocked": "blocked: the prompt was blocked: PROHIBITED_CONTENT",
+    "half": "truncated:",
+    "only-thinking": "truncated:",
+    "other": "refused: the model ended without an answer: OTHER",
+    "function": "refused: the model called a function",
+    "no-candidates": "empty: the answer has no candidates",
+    "blank": "empty: the answer has no text",
+    "413": "rejected: HTTP 413",
+    "429": "unavailable: HTTP 429",
+    "503": "unavailable: HTTP 503",
+    "stall": "unavailable: no answer within",
+    "reset": "unavailable:",
+}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_gemini_with_every_failure_beside_good_answers(inside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("GOOGLE_", "GEMINI_"))]:
+        monkeypatch.delenv(name)
+    names = ["good", *FAILURES, "fenced", "thought"]
+    cases = [one_turn(name, Rubric("polite", "It is polite."), case_id=name) for name in names]
+    with GeminiServer(lambda request: SERVED[json.loads(request.text)["response"]]) as server:
+        judge = GeminiJudge("gemini-x", client_options=server.client_options, attempts=2, backoff=0.01, timeout=1.0)
+
+        async def notebook() -> Report:
+            return evaluate(cases, QUALITY, judge=judge)
+
+        report = asyncio.run(notebook()) if inside else evaluate(cases, QUALITY, judge=judge)
+        body = server.requests[0].body
+    by_case = {row.case_id: row.score for row in report.rows}
+    assert {name: by_case[name].value for name in ("good", "fenced", "thought")} == dict.fromkeys(
+        ("good", "fenced", "thought"), 1.0
+    )
+    for name, reason in FAILURES.items():
+        assert (by_case[name].status, by_case[name].value) == ("error", None), name
+        assert f"no verdict for polite in 1 of 1 samples: {reason}" in by_case[name].reason
+    assert report.signatures[0].judge == "gemini-x, model gemini-test-001"
+    assert "It is polite." in json.dumps(body["systemInstruction"])
+    assert json.loads(body["contents"][0]["parts"][0]["text"])["response"] in names
 
 
 # --- signatures ------------------------------------------------------------------------------------------------------
