@@ -12,7 +12,7 @@ import gc
 import importlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -331,7 +331,7 @@ def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
         if not isinstance(value, list) or not any(map(_recognised, value[:1])):
             raise _NoCasesError(_unsupported(value))
         records: Iterator[tuple[str, Any]] = ((f"[{i}]", each) for i, each in enumerate(value))
-        return (_unit(forced, each, where) for where, each in records)
+        return _each_record(forced, records)
     broken = []
     for where, first in document.records:
         if not isinstance(first, ReadError):
@@ -342,7 +342,7 @@ def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
     start = [*broken, (where, first)]
     reader = (forced if forced.recognises(first) else None) if forced else _recognised(first)
     if reader and not reader.together:
-        return (_unit(forced, each, where) for where, each in chain(start, document.records))
+        return _each_record(forced, chain(start, document.records))
     everything = [each for _, each in chain(start, document.records)]
     reader = forced or reader or _recognised(everything)
     if reader is None:
@@ -350,11 +350,18 @@ def _units(document: Document, forced: Reader | None) -> Iterator[_Unit]:
     return iter([(reader, everything, "")])
 
 
-def _unit(forced: Reader | None, value: Any, where: str) -> _Unit:
-    if isinstance(value, ReadError):
-        return None, value, where
-    reader = forced or _recognised(value)
-    return (reader, value, where) if reader else (None, ReadError(_unsupported(value)), where)
+def _each_record(forced: Reader | None, records: Iterable[tuple[str, Any]]) -> Iterator[_Unit]:
+    """Each record with its reader; to one with the keys of that before it, the same reader is asked first."""
+    reader, keys = forced, None
+    for where, value in records:
+        if isinstance(value, ReadError):
+            yield None, value, where
+            continue
+        if forced is None:
+            found = value.keys() if isinstance(value, dict) else None
+            if reader is None or found is None or found != keys or not reader.recognises(value):
+                reader, keys = _recognised(value), found
+        yield (reader, value, where) if reader else (None, ReadError(_unsupported(value)), where)
 
 
 def _recognised(document: Any) -> Reader | None:
