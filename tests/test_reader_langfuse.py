@@ -88,7 +88,7 @@ def test_strands_wraps_arguments_and_answers_in_messages() -> None:
     assert calls(read([one])[0]) == (ToolCall("f", {"a": 1}, response="done"),)
 
 
-def test_one_broken_observation_among_good_ones() -> None:
+def test_one_broken_observation_among_good_ones(tmp_path: Path) -> None:
     broken, case = read({"id": "t", "observations": [observation(), "x"]})
     assert broken.error == "observations[1]: found text, wanted an observation"
     assert calls(case)[0].name == "f"
@@ -96,6 +96,12 @@ def test_one_broken_observation_among_good_ones() -> None:
     assert broken.error == "[1]: found a number, wanted a trace or an observation"
     broken, _ = read([{"id": "t", "observations": [observation()]}, {"id": "v", "observations": 5}])
     assert broken.error == "[1].observations: found a number, wanted a list: 5"
+    path = tmp_path / "observations.jsonl"
+    path.write_text(json.dumps(observation()) + "\n{oops\n")
+    broken, case = read(path)
+    assert broken.error is not None
+    assert broken.error.startswith("line 2 column")
+    assert calls(case)[0].name == "f"
     (case,) = read([observation(), observation(id="p", metadata=5, usage="x", input=None, startTime="?")])
     assert [call.args for call in calls(case)] == [None, None]
 

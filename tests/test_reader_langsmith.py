@@ -57,6 +57,16 @@ def test_a_failed_tool_message_is_an_error() -> None:
     )
 
 
+def test_one_broken_line_among_good_ones(tmp_path: Path) -> None:
+    run = json.loads(RUN.read_text())
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(run | {"feedback": [5], "feedback_stats": {"x": 5, "y": {}}}) + "\n{oops\n")
+    broken, case = read(path)
+    assert broken.error is not None
+    assert broken.error.startswith("line 2 column")
+    assert (case.turns, case.recorded) == (read(run)[0].turns, (RecordedScore("y", None),))
+
+
 def test_one_broken_run_among_good_ones() -> None:
     run = json.loads(RUN.read_text())
     broken, case = read(run | {"child_runs": [*run["child_runs"], "x"]})
