@@ -130,7 +130,7 @@ def meaning(span: Span) -> Step:
         _tool(step, span)
     elif step.kind:
         _messages(step, span)
-    elif not step.kind:
+    else:
         _by_body(step, span)
     return step
 
