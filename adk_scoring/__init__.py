@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from .judges import Progress as Progress
     from .judges import VerdictStore as VerdictStore
     from .judges import judge_from as judge_from
+    from .linting import Finding as Finding
+    from .linting import Findings as Findings
+    from .linting import lint as lint
     from .matching import ADK_FRAMEWORK_TOOLS as ADK_FRAMEWORK_TOOLS
     from .matching import Match as Match
     from .metrics import METRICS as METRICS
@@ -139,6 +142,7 @@ _HOME = {
     "gating": "Gate gate",
     "harness": "as_evaluator",
     "judges": "GeminiJudge Judge Panel Progress VerdictStore judge_from",
+    "linting": "Finding Findings lint",
     "matching": "ADK_FRAMEWORK_TOOLS Match",
     "metrics": "METRICS",
     "metrics.arguments": "tool_args_score",

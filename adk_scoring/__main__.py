@@ -6,12 +6,14 @@ Exit status: 0 all passed, 1 some did not, 2 bad input (one line on standard err
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 from adk_scoring import (
     Case,
@@ -22,6 +24,7 @@ from adk_scoring import (
     ScoringError,
     VerdictStore,
     evaluate,
+    lint,
     pair,
     read,
 )
@@ -85,6 +88,16 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--store", metavar="FILE", help="where verdicts are kept, so that none is paid for twice")
     score.add_argument("--replay", action="store_true", help="take verdicts from the store alone, and ask nobody")
     score.set_defaults(run=_score)
+    linter = commands.add_parser(
+        "lint",
+        help="look for what is wrong with expectations",
+        description="Look for what is wrong with expectations. Exit status: 0 no error, 1 errors, 2 bad input.",
+    )
+    linter.add_argument("paths", metavar="PATH", nargs="+", help="files or folders with what is expected")
+    linter.add_argument("--tools", metavar="FILE", help="JSON of the declared tools; default: those of each case")
+    linter.add_argument("--config", metavar="FILE", help="the criteria that the cases will be scored by")
+    linter.add_argument("--strict", action="store_true", help="status 1 for warnings too")
+    linter.set_defaults(run=_lint)
     add_commands(commands)
     return parser
 
@@ -111,8 +124,8 @@ def _score(options: argparse.Namespace) -> int:
     elif options.format == "markdown":
         print(sets_markdown(report), end="")
     elif options.case is not None:
-        cases = [report.case(case.case_id, trial=case.trial, set_id=case.set_id) for case in report.cases]
-        print("\n\n".join(map(str, cases)))
+        chosen = [report.case(case.case_id, trial=case.trial, set_id=case.set_id) for case in report.cases]
+        print("\n\n".join(map(str, chosen)))
     else:
         print(sets_text(report))
     return PASSED if report.passed else NOT_PASSED
@@ -129,6 +142,23 @@ def _judge(options: argparse.Namespace) -> tuple[GeminiJudge | None, VerdictStor
         raise ScoringError("--replay needs --store FILE, the verdicts to replay")
     judge = None if options.judge is None else GeminiJudge(options.judge)
     return judge, VerdictStore(options.store, mode="replay" if options.replay else "resume") if options.store else None
+
+
+def _lint(options: argparse.Namespace) -> int:
+    tools = criteria = None
+    if options.tools:
+        try:
+            tools = json.loads(Path(options.tools).read_text(encoding="utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            raise ScoringError(f"{options.tools}: not JSON: {error}") from None
+    if options.config:
+        criteria = Criteria.from_file(options.config)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadWarning)  # what they say, the findings say case by case
+        cases = [case for path in options.paths for case in read(path)]
+    findings = lint(cases, tools, criteria=criteria)
+    print(findings)
+    return PASSED if findings.ok and not (options.strict and findings) else NOT_PASSED
 
 
 def _same_file(actual: str, expected: str) -> bool:

@@ -44,12 +44,8 @@ def test_the_worked_example_but_for_the_count_of_no_call() -> None:
 def test_what_looks_before_it_acts_pays_in_the_count_alone() -> None:
     look, write = ToolCall("get_leave", {"id": 1}), ToolCall("update_leave", {"id": 1})
     values = means(scored([case((look, write), (write,))]))
-    assert (values["pass"], values["name_accuracy"], values["name_args_accuracy"], values["call_count"]) == (
-        1,
-        1,
-        1,
-        0.5,
-    )
+    assert (values["pass"], values["name_accuracy"], values["name_args_accuracy"]) == (1, 1, 1)
+    assert values["call_count"] == 0.5
     assert means(scored([case((look, write), (write,))], gate="set"))["pass"] == 0
 
 

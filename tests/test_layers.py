@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "writers": {"errors", "model", "readers"},
     "promotion": {"errors", "model"},
     "event_loop": set(),
+    "linting": SCORING | {"criteria", "metrics", "readers", "render"},
     "calling": {"errors", "event_loop", "model", "readers"},
     "run_log": {"errors", "model", "readers"},
     "runner": {"calling", "errors", "event_loop", "model", "readers", "run_log"},

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 import adk_scoring as ads
-from adk_scoring.metrics.formulas import trajectory_precision, trajectory_recall
 from adk_scoring.text import Tokenizer, normalize
 from adk_scoring.text.similarity import contains
 
@@ -151,9 +150,8 @@ def our_trajectory(row: Mapping[str, Any]) -> float:
     match = ads.Match(args="exact" if row["strict_args"] else "subset")
     actual, expected = row["actual"], row["expected"]
     if not row["strict_order"]:
-        return min(
-            trajectory_precision(actual, expected, match=match), trajectory_recall(actual, expected, match=match)
-        )
+        precision = ads.trajectory_precision(actual, expected, match=match)
+        return min(precision, ads.trajectory_recall(actual, expected, match=match))
     alignment = ads.align(actual, expected, match=match)
     longer = max(alignment.n, alignment.m)
     return alignment.l / longer if longer else 1.0

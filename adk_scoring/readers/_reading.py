@@ -26,6 +26,7 @@ __all__ = [
     "json_text",
     "kind_of",
     "known_keys",
+    "looks_like_expectation",
     "number",
     "show",
     "the_list",
@@ -54,6 +55,11 @@ _KINDS = {
 _EXPECTATION = re.compile(
     r"(expect|reference|criteri|ground_?truth|golden|assert|should|must_|ideal|acceptable)", re.IGNORECASE
 )
+
+
+def looks_like_expectation(key: object) -> bool:
+    """Whether an author who writes this key seems to say what is expected."""
+    return bool(_EXPECTATION.match(str(key)))
 
 
 def show(value: Any) -> str:
@@ -180,7 +186,7 @@ class Reading:
             return {}
         rest = {key: value for key, value in record.items() if key not in known and value is not None}
         for key in rest:
-            if _EXPECTATION.match(str(key)):
+            if looks_like_expectation(key):
                 self._unread.setdefault(key, _Places(where)).count += 1
         return rest
 
