@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from .alignment import Alignment
 from .matching import Match
 from .model import Case, ToolCall
-from .text import Tokenizer, normalize
-from .text.pairs import TextPairs
+
+if TYPE_CHECKING:
+    from .text import Tokenizer
+    from .text.pairs import TextPairs
 
 __all__ = ["Evidence", "Evidences"]
 
@@ -55,22 +57,22 @@ class Evidence:
         found = self._aligned.get(key)
         if found is None:
             calls = self.made(turn)
-            best: tuple[tuple[float, float], int, Alignment] | None = None
-            for index, expected in enumerate(self.case.turns[turn].expected):
-                if expected.tool_calls is None:
-                    continue
-                alignment = Alignment(calls, expected.tool_calls, match)
-                worth = _worth(alignment)
-                if best is None or worth > best[0]:
-                    best = worth, index, alignment
-            if best is None:
+            alternatives = [
+                (index, Alignment(calls, expected.tool_calls, match))
+                for index, expected in enumerate(self.case.turns[turn].expected)
+                if expected.tool_calls is not None
+            ]
+            if not alternatives:
                 raise ValueError(f"turn {turn + 1} has no expectation about calls")
+            best = alternatives[0] if len(alternatives) == 1 else max(alternatives, key=_worth)
             # The Match is kept so that its id stays its own while this entry lives.
-            found = self._aligned[key] = match, best[1], best[2]
+            found = self._aligned[key] = match, *best
         return found[1], found[2]
 
 
-def _worth(alignment: Alignment) -> tuple[float, float]:
+def _worth(alternative: tuple[int, Alignment]) -> tuple[float, float]:
+    """F1, then how well the order is kept; of equals `max` takes the one listed first."""
+    alignment = alternative[1]
     n, m = alignment.n, alignment.m
     f1 = 2 * alignment.k / (n + m) if n + m else 1.0
     return f1, alignment.l / m if m else 1.0
@@ -135,6 +137,8 @@ class Evidences(Sequence[Evidence]):
     @cached_property
     def normalized_answers(self) -> tuple[list[str], list[str]]:
         """The answers and references of `answers`, normalised."""
+        from .text import normalize
+
         _, actual, expected = self.answers
         return list(map(normalize, actual)), list(map(normalize, expected))
 
@@ -142,6 +146,8 @@ class Evidences(Sequence[Evidence]):
         """Return the answers and references of `answers`, tokenised once for every metric that wants them so."""
         key = (stemmer, tokenizer)
         if key not in self._pairs:
+            from .text.pairs import TextPairs
+
             _, actual, expected = self.answers
             self._pairs[key] = TextPairs(actual, expected, stemmer=stemmer, tokenizer=tokenizer)
         return self._pairs[key]

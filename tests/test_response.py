@@ -225,6 +225,7 @@ texts = st.one_of(
 def test_many_at_once_are_one_by_one(pairs: Sequence[tuple[str | None, str | None]]) -> None:
     chunk = Evidences(Evidence(case(actual, expected)) for actual, expected in pairs)
     for name in (
+        "response_levenshtein",
         "response_match_score",
         "response_rouge2",
         "response_rougeLsum",

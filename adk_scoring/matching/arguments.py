@@ -54,22 +54,37 @@ def json_equal(a: Any, b: Any) -> bool:
     (True, False, False)
     """
     kind, other = type(a), type(b)
-    if kind is other and kind in _PLAIN:
-        return bool(a == b)
+    if kind is other:
+        if kind in _PLAIN:
+            return bool(a == b)
+        if kind is dict:
+            return len(a) == len(b) and _same_items(a, b)
     if kind is bool or other is bool:
         return a is b
     if isinstance(a, Mapping):
-        if not isinstance(b, Mapping) or len(a) != len(b):
-            return False
-        for key, value in a.items():  # noqa: SIM110  # a generator expression takes twice as long
-            if key not in b or not json_equal(value, b[key]):
-                return False
-        return True
+        return isinstance(b, Mapping) and len(a) == len(b) and _same_items(a, b)
     if _is_list(a):
         return _is_list(b) and len(a) == len(b) and all(map(json_equal, a, b))
     if isinstance(a, float) and a != a:
         return isinstance(b, float) and b != b
     return bool(a == b)
+
+
+def _same_items(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Whether each item of one object is in another of the same size. The innermost loop of all: plain values are
+    compared here and now, because a call for each costs as much as all the rest.
+    """
+    for key, value in a.items():
+        other = b.get(key, ABSENT)
+        if value is other:
+            continue
+        kind = type(value)
+        if kind is type(other) and kind in _PLAIN:
+            if value != other:
+                return False
+        elif not json_equal(value, other):
+            return False
+    return True
 
 
 _PLAIN = frozenset((str, int, bool, type(None)))

@@ -1,68 +1,28 @@
-"""Metrics: `METRICS` names each one and what makes it; a criterion's parameters are its arguments."""
+"""Metrics: `METRICS` names each one and what makes it; a criterion's parameters are its arguments.
+
+`base` says what a metric and a score are. One module for each kind of question: `formulas` and `trajectory`,
+`arguments` and `precedence` hold calls against expected calls; `conduct`, `repetition` and `validity` look at calls
+alone; `efficiency` at what a run cost; `response` and `answers` at what was said; `judged` and `hallucination` ask a
+judge, with `inquiries`, `questions` and `rubrics`; `adeval` has ADEval's axes. `registry` names them all. Names are
+loaded on first use: a first trajectory score needs few of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Any
 
-from .adeval import AXES, AxisMetric
-from .answers import ResponseEmbeddingSimilarity, ResponseJson, ResponseNumbers
-from .arguments import ToolArgsScore
 from .base import Metric, Prompt, Reply, Score, Scores
-from .conduct import Abstention, ForbiddenTools, ReadOnlyCompliance, ToolCallRate
-from .efficiency import InferenceCallCount, InvocationDuration, TokenCost, TokenUsage, ToolCallCount
-from .formulas import FORMULAS
-from .hallucination import Hallucination
-from .inquiries import INQUIRIES
-from .judged import JudgedMetric
-from .precedence import TrajectoryPrecedence
-from .repetition import Loops, RedundantCalls
-from .response import (
-    AdkResponseMatch,
-    ResponseContains,
-    ResponseExactMatch,
-    ResponseJaccard,
-    ResponseLevenshtein,
-    ResponseRouge,
-    ResponseTokenF1,
-)
-from .trajectory import AdkTrajectory, SingleToolUse, TrajectoryMetric
-from .validity import FailedCalls, ToolSchemaValidity
+
+if TYPE_CHECKING:
+    from .registry import METRICS
 
 __all__ = ["METRICS", "Metric", "Prompt", "Reply", "Score", "Scores"]
 
-METRICS: Final[Mapping[str, Callable[..., Metric]]] = {
-    **{formula: partial(TrajectoryMetric, formula) for formula in FORMULAS},
-    "trajectory_single_tool_use": SingleToolUse,
-    "tool_trajectory_avg_score": AdkTrajectory,
-    "tool_args_score": ToolArgsScore,
-    "trajectory_precedence": TrajectoryPrecedence,
-    "tool_call_rate": ToolCallRate,
-    "abstention": Abstention,
-    "read_only_compliance": ReadOnlyCompliance,
-    "forbidden_tools": ForbiddenTools,
-    "tool_schema_validity": ToolSchemaValidity,
-    "failed_calls": FailedCalls,
-    "redundant_calls": RedundantCalls,
-    "loops": Loops,
-    **{axis: partial(AxisMetric, axis) for axis in AXES},
-    "tool_call_count_v1": ToolCallCount,
-    "inference_call_count_v1": InferenceCallCount,
-    "token_usage_v1": TokenUsage,
-    "invocation_duration_v1": InvocationDuration,
-    "token_cost": TokenCost,
-    "response_exact_match": ResponseExactMatch,
-    "response_contains": ResponseContains,
-    "response_match_score": AdkResponseMatch,
-    **{f"response_{kind}": partial(ResponseRouge, kind) for kind in ("rouge1", "rouge2", "rougeL", "rougeLsum")},
-    "response_levenshtein": ResponseLevenshtein,
-    "response_jaccard": ResponseJaccard,
-    "response_token_f1": ResponseTokenF1,
-    "response_numbers": ResponseNumbers,
-    "response_json": ResponseJson,
-    "response_embedding_similarity": ResponseEmbeddingSimilarity,
-    **{inquiry: partial(JudgedMetric, inquiry) for inquiry in INQUIRIES},
-    "hallucination": Hallucination,
-    "hallucinations_v1": partial(Hallucination, adk=True),
-}
+
+def __getattr__(name: str) -> Any:
+    if name == "METRICS":
+        from .registry import METRICS
+
+        globals()[name] = METRICS
+        return METRICS
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,7 @@ from ..errors import ConfigError
 from ..evidence import Evidence, Evidences
 from ..model import Case
 from ..text import Tokenizer, normalize, resolve_tokenizer
+from ..text.pairs import levenshtein_many
 from ..text.rouge import RougeScore, rouge
 from ..text.similarity import contains, jaccard, levenshtein, token_f1
 from .base import Metric, Reply, Score, Scores, score_safely, score_turns
@@ -276,6 +277,15 @@ class ResponseLevenshtein(Metric):
             return value, {}, self.explain(value, {})
 
         return score_responses(self.name, evidence, measure)
+
+    def score_many(self, evidences: Iterable[Evidence]) -> Scores:
+        """Score many cases at once, from texts or tokens that all metrics of the chunk share."""
+
+        def columns(chunk: Evidences) -> tuple[Sequence[float], ...]:
+            actual, expected = chunk.normalized_answers
+            return (levenshtein_many(actual, expected, level=self.level, normalizer=None).tolist(),)
+
+        return _in_bulk(self, evidences, columns)
 
     def explain(self, value: float, counts: Mapping[str, float]) -> str:
         """Return the share of the text that has to be edited, in words."""

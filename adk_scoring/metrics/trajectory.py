@@ -167,7 +167,12 @@ def _score_many(metric: Metric, formula_id: str, match: Match, evidences: Iterab
     chunk = Evidences.of(evidences)
     scores = Scores(metric)
     value, counts, _ = FORMULAS[formula_id]
-    for evidence, alignment in zip(chunk, chunk.alignments(match), strict=True):
+    alignments = chunk.alignments(match)
+    plain = [alignment for alignment in alignments if alignment is not None]
+    if len(plain) == len(alignments):
+        scores.extend_plain(map(value, plain), [map(count, plain) for count in counts.values()])
+        return scores
+    for evidence, alignment in zip(chunk, alignments, strict=True):
         if alignment is None:
             scores.append(score_safely(metric, evidence))
         else:
