@@ -3,6 +3,8 @@
 In: a rubric and the material it is about. Out: `Prompt`s; and from their replies a `Score` with votes and reason.
 Instructions and rubric stand in the system instruction; the judged material travels as one JSON document, so that
 nothing in it can end its own quotation. A reply counts only if the whole of it is the JSON that was asked for.
+
+That guards the form of question and answer. A judge can still be talked into something by what it reads: calibrate it.
 """
 
 from __future__ import annotations
