@@ -25,20 +25,28 @@ if TYPE_CHECKING:
     from . import text as text
     from .alignment import Alignment as Alignment
     from .alignment import align as align
-    from .annotations import Annotation as Annotation
-    from .annotations import annotation_items as annotation_items
-    from .annotations import read_annotations as read_annotations
-    from .annotations import write_annotations as write_annotations
-    from .baseline import Baseline as Baseline
-    from .baseline import read_baseline as read_baseline
-    from .baseline import write_baseline as write_baseline
     from .calibration import Agreement as Agreement
     from .calibration import Calibration as Calibration
     from .calibration import agreement as agreement
     from .calibration import calibrate as calibrate
+    from .calibration.annotations import Annotation as Annotation
+    from .calibration.annotations import annotation_items as annotation_items
+    from .calibration.annotations import read_annotations as read_annotations
+    from .calibration.annotations import write_annotations as write_annotations
+    from .calibration.pairs import OrderAgreement as OrderAgreement
+    from .calibration.pairs import Pair as Pair
+    from .calibration.pairs import Preference as Preference
+    from .calibration.pairs import judge_pairs as judge_pairs
+    from .calibration.pairs import order_agreement as order_agreement
     from .calling import Agent as Agent
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
+    from .comparison.baseline import Baseline as Baseline
+    from .comparison.baseline import read_baseline as read_baseline
+    from .comparison.baseline import write_baseline as write_baseline
+    from .comparison.gating import Gate as Gate
+    from .comparison.gating import gate as gate
+    from .comparison.thresholds import suggest_threshold as suggest_threshold
     from .criteria import Criteria as Criteria
     from .criteria import Criterion as Criterion
     from .errors import ConfigError as ConfigError
@@ -53,8 +61,6 @@ if TYPE_CHECKING:
     from .evaluation import evaluate_async as evaluate_async
     from .evaluation import rejudge as rejudge
     from .evaluation import rescore as rescore
-    from .gating import Gate as Gate
-    from .gating import gate as gate
     from .harness import as_evaluator as as_evaluator
     from .judges import GeminiJudge as GeminiJudge
     from .judges import Judge as Judge
@@ -103,25 +109,19 @@ if TYPE_CHECKING:
     from .model import Usage as Usage
     from .pairing import Pairing as Pairing
     from .pairing import pair as pair
-    from .pairwise import OrderAgreement as OrderAgreement
-    from .pairwise import Pair as Pair
-    from .pairwise import Preference as Preference
-    from .pairwise import judge_pairs as judge_pairs
-    from .pairwise import order_agreement as order_agreement
     from .promotion import promote as promote
     from .readers import READERS as READERS
     from .readers import iter_cases as iter_cases
     from .readers import read as read
     from .report import Report as Report
     from .report import Row as Row
+    from .report.signature import Signature as Signature
     from .runner import collect as collect
     from .runner import collect_async as collect_async
-    from .signature import Signature as Signature
     from .text.diff import show_text as show_text
     from .text.rouge import rouge as rouge
     from .text.similarity import jaccard as jaccard
     from .text.similarity import levenshtein as levenshtein
-    from .thresholds import suggest_threshold as suggest_threshold
     from .writers import write_agents_cli as write_agents_cli
     from .writers import write_evalset as write_evalset
     from .writers import write_jsonl as write_jsonl
@@ -130,16 +130,16 @@ __version__ = "0.1.0"
 
 _HOME = {
     "alignment": "Alignment align",
-    "baseline": "Baseline read_baseline write_baseline",
+    "comparison.baseline": "Baseline read_baseline write_baseline",
     "calling": "Agent",
     "comparison": "Comparison compare",
-    "annotations": "Annotation annotation_items read_annotations write_annotations",
+    "calibration.annotations": "Annotation annotation_items read_annotations write_annotations",
     "calibration": "Agreement Calibration agreement calibrate",
     "criteria": "Criteria Criterion",
     "errors": "ConfigError JudgeError MatchError ReadError ReadWarning ScoringError",
     "eval_runs": "evaluate_directory evaluate_file",
     "evaluation": "evaluate evaluate_async rejudge rescore",
-    "gating": "Gate gate",
+    "comparison.gating": "Gate gate",
     "harness": "as_evaluator",
     "judges": "GeminiJudge Judge Panel Progress VerdictStore judge_from",
     "linting": "Finding Findings lint",
@@ -157,15 +157,15 @@ _HOME = {
     "model": "Case Invocation RecordedScore Rubric Session Tool ToolCall Turn Usage",
     "pairing": "Pairing pair",
     "promotion": "promote",
-    "pairwise": "OrderAgreement Pair Preference judge_pairs order_agreement",
+    "calibration.pairs": "OrderAgreement Pair Preference judge_pairs order_agreement",
     "readers": "READERS iter_cases read",
     "report": "Report Row",
     "runner": "collect collect_async",
-    "signature": "Signature",
+    "report.signature": "Signature",
     "text.similarity": "jaccard levenshtein",
     "text.diff": "show_text",
     "text.rouge": "rouge",
-    "thresholds": "suggest_threshold",
+    "comparison.thresholds": "suggest_threshold",
     "writers": "write_agents_cli write_evalset write_jsonl",
 }
 _MODULES = ("comparators", "stats", "text")

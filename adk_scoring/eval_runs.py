@@ -13,7 +13,7 @@ from .evaluation import evaluate
 from .model import Case
 from .readers import read
 from .report import Report
-from .report_merge import merged
+from .report.merge import merged
 from .runner import Agents, RunOptions, collect
 
 if TYPE_CHECKING:

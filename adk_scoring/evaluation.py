@@ -17,7 +17,7 @@ from .metrics.judged import JudgedMetric
 from .model import Case
 from .pairing import Pairing
 from .report import Report
-from .signature import Signature
+from .report.signature import Signature
 
 if TYPE_CHECKING:
     from .judges import Judge, Progress, VerdictStore

@@ -15,7 +15,7 @@ from adk_scoring import Comparison, ConfigError, Report, compare, gate, read_bas
 from adk_scoring.render.html import report_html
 from adk_scoring.render.markdown import sets_markdown
 from adk_scoring.render.text import sets_text
-from adk_scoring.signature import COMPARED
+from adk_scoring.report.signature import COMPARED
 
 __all__ = ["add_commands"]
 

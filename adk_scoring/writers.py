@@ -141,7 +141,8 @@ def _write(
 
 def _evalset_case(record: _Record) -> _Record:
     metadata = dict(record.get("metadata", {}))
-    session = dict(record.get("session", {}))
+    # The id of a run's session is not written there: ADK would put every later run into that one session.
+    session = {key: value for key, value in record.get("session", {}).items() if key != "session_id"}
     if isinstance(metadata.get("session_input"), dict):
         session = metadata.pop("session_input") | session
     out: _Record = {"eval_id": record["case_id"]}

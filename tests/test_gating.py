@@ -229,7 +229,7 @@ def test_a_baseline_that_cannot_be_used_is_an_error_never_a_pass(tmp_path: Path)
     path = tmp_path / "base.json"
     with pytest.raises(ReadError, match=r"base\.json: cannot be read: No such file"):
         gate(path, report)
-    for text in ("", "[]", "{}", "null", '{"format": "adk_scoring.baseline"}', "[" * 100_000):
+    for text in ("", "[]", "{}", "null", '{"format": "adk_scoring.comparison.baseline"}', "[" * 100_000):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ReadError, match=r"base\.json: neither a report nor a baseline"):
             read_baseline(path)

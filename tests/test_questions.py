@@ -119,9 +119,7 @@ def test_what_a_reader_cannot_see_is_not_shown(text: str, seen: str) -> None:
     assert visible(seen) == seen
 
 
-@pytest.mark.parametrize(
-    "text", ["", " \n\t", "...", "?!", "—", "「」", "\u200b\u3164", "$", "+=<>", "¨", ":"]
-)
+@pytest.mark.parametrize("text", ["", " \n\t", "...", "?!", "—", "「」", "\u200b\u3164", "$", "+=<>", "¨", ":"])
 def test_blank(text: str) -> None:
     assert is_blank(text)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adk_scoring import METRICS, ConfigError, Criteria
-from adk_scoring.criteria_agents_cli import EQUIVALENTS
+from adk_scoring.criteria.agents_cli import EQUIVALENTS
 from adk_scoring.errors import ReadError, ReadWarning
 from adk_scoring.model import Case, Invocation, RecordedScore, Rubric, Tool, ToolCall, Turn
 from adk_scoring.readers import read

@@ -159,7 +159,7 @@ FULL = Case(
     set_id="s",
     set_name="S",
     trial=1,
-    session=Session("app", "u", {"n": 1}),
+    session=Session("app", "u", {"n": 1}, session_id="s1"),
     rubrics=(Rubric("r", "kind?"),),
     tags=("t",),
     recorded=(

@@ -28,7 +28,7 @@ from adk_scoring import (
     rescore,
 )
 from adk_scoring.metrics.base import Scores
-from adk_scoring.report_json import RecordedMetric
+from adk_scoring.report.codec import RecordedMetric
 from tests.build import BAD, GOOD, Given, case, cases, report_of, turn
 from tests.build import given as given_case
 

@@ -31,7 +31,7 @@ from adk_scoring import (
     rescore,
 )
 from adk_scoring.evidence import Evidence
-from adk_scoring.signature import COMPARED, SCORES_SINCE, content_hash
+from adk_scoring.report.signature import COMPARED, SCORES_SINCE, content_hash
 from tests.made_reports import report_of
 
 WANTED = Invocation("Weather?", (ToolCall("weather", {"city": "Paris"}),), "20 C")

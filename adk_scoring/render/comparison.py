@@ -13,7 +13,7 @@ from .words import number, plain
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..differences import Difference, Standing
+    from ..comparison.differences import Difference, Standing
     from ..stats import Interval
 
 __all__ = [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..comparison import Comparison
-    from ..differences import Difference
+    from ..comparison.differences import Difference
 
 __all__ = ["Drawing", "forest", "heatmap", "radar"]
 

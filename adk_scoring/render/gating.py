@@ -10,7 +10,7 @@ from .text import one_line, table
 from .words import plain
 
 if TYPE_CHECKING:
-    from ..gating import Gate
+    from ..comparison.gating import Gate
 
 __all__ = ["gate_html", "gate_markdown", "gate_text"]
 

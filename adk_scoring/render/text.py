@@ -9,6 +9,7 @@ from unicodedata import category, east_asian_width
 
 from ..errors import MatchError
 from .words import (
+    PictureRow,
     alignment_words,
     call_words,
     never_scored_words,
@@ -22,8 +23,8 @@ from .words import (
 
 if TYPE_CHECKING:
     from ..alignment import Alignment
-    from ..failures import Failure
     from ..report import CaseReport, Report
+    from ..report.failures import Failure
 
 __all__ = ["alignment_text", "case_text", "report_text", "sets_text", "table"]
 
@@ -195,23 +196,52 @@ def _turn_lines(report: CaseReport, turn: int) -> list[str]:
 def alignment_text(alignment: Alignment) -> str:
     """Write an alignment as two columns, expected and made, with what differs beside each pair.
 
-    Where that would not fit a usual terminal, what differs stands on a line of its own.
+    A line at the left joins the two halves of a call that is out of order. Where all that would not fit a usual
+    terminal, what differs stands on a line of its own.
     """
     head = alignment_words(alignment)
     rows = picture(alignment)
     if not rows:
         return head
-    body = [("", "expected", "made", ""), *((row.mark, row.expected, row.made, row.note) for row in rows)]
+    drawn = list(zip(rows, *_arcs(rows), strict=True))
+    body = [("", "expected", "made", ""), *((arc + row.mark, row.expected, row.made, row.note) for row, arc, _ in drawn)]
     wide = table(body, indent="  ")
     if max(map(cells, wide.splitlines())) <= _WIDTH:
         return f"{head}\n{wide}"
     lines = table([row[:3] for row in body], indent="  ").splitlines()
     if max(map(cells, lines)) > _WIDTH:  # even two calls side by side are too wide
-        lines = ["     expected / made"]
-        for row in rows:
+        lines = [f"  {' ' * len(drawn[0][1])}   expected / made"]
+        for row, arc, below in drawn:
             sides = dict.fromkeys(filter(None, (row.expected, row.made)))
-            lines.append("\n".join(f"  {mark}  {side}" for mark, side in zip((row.mark, " "), sides, strict=False)))
+            marks = arc + row.mark, below + " "
+            lines.append("\n".join(f"  {mark}  {side}" for mark, side in zip(marks, sides, strict=False)))
     noted = [lines[0]]
-    for line, row in zip(lines[1:], rows, strict=True):
-        noted += [line, *([f"       {row.note}"] if row.note else [])]
+    for line, (row, _, below) in zip(lines[1:], drawn, strict=True):
+        noted += [line, *([f"  {below}     {row.note}"] if row.note else [])]
     return "\n".join((head, *noted))
+
+
+def _arcs(rows: Sequence[PictureRow]) -> tuple[list[str], list[str]]:
+    """Draw a line between the halves of each call that is out of order: what stands left of each row, and below it."""
+    spans = sorted(
+        ((top, row.other) for top, row in enumerate(rows) if row.other is not None and top < row.other),
+        key=lambda span: span[1] - span[0],
+    )
+    lanes: list[list[tuple[int, int]]] = []  # short lines first, so that they lie inside the long ones
+    for span in spans:
+        lane = next((one for one in lanes if all(a > span[1] or b < span[0] for a, b in one)), None)
+        lanes.append([span]) if lane is None else lane.append(span)
+    width = len(lanes)
+    beside, below = [[" "] * width for _ in rows], [[" "] * width for _ in rows]
+    for lane, taken in enumerate(lanes):
+        column = width - 1 - lane
+        for top, bottom in taken:
+            for index in range(top, bottom):
+                below[index][column] = "│"
+                if index > top:
+                    beside[index][column] = "│"
+            for index, corner in ((top, "╭"), (bottom, "╰")):
+                beside[index][column] = corner
+                for inner in range(column + 1, width):
+                    beside[index][inner] = "─" if beside[index][inner] == " " else "┼"
+    return ["".join(row) for row in beside], ["".join(row) for row in below]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..matching import show_json
 
 if TYPE_CHECKING:
     from ..alignment import Alignment
+    from ..matching import Difference
     from ..model import ToolCall
     from ..report import Report, Row
-    from ..summary import Summary
+    from ..report.summary import Summary
 
 __all__ = [
     "PictureRow",
     "alignment_words",
+    "call_pieces",
     "call_words",
     "difference_words",
     "never_scored_words",
@@ -28,6 +31,8 @@ __all__ = [
 ]
 
 Mark = Literal["=", "~", "-", "+", "!"]
+Piece: TypeAlias = tuple[str, bool]
+"""Words of a call, and whether they are marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,16 @@ class PictureRow:
         expected: the expected call, ``""`` where there is none.
         made: the call made, ``""`` where there is none.
         note: what a person must see: the differing arguments, or the place of the other half.
+        other: the row of the other half of a call that is out of order.
+        pieces: both calls in pieces, each with whether it is an argument that differs.
     """
 
     mark: Mark
     expected: str
     made: str
     note: str = ""
+    other: int | None = field(default=None, compare=False)
+    pieces: tuple[tuple[Piece, ...], tuple[Piece, ...]] = field(default=((), ()), compare=False)
 
 
 def picture(alignment: Alignment) -> list[PictureRow]:
@@ -66,33 +75,52 @@ def picture(alignment: Alignment) -> list[PictureRow]:
             beside.append((i, j))
 
     rows: list[PictureRow] = []
+    halves: dict[tuple[int, int], list[int]] = {}
     made = expected = 0
     for i, j in (*sorted(beside), (alignment.n, alignment.m)):
         for lone in range(expected, j):
-            call = call_words(alignment.expected[lone])
+            call = alignment.expected[lone]
             if lone in came_from:
-                rows.append(PictureRow("!", call, "", f"made out of order, as call {came_from[lone] + 1}"))
+                halves.setdefault((came_from[lone], lone), []).append(len(rows))
+                rows.append(_row("!", call, None, f"made out of order, as call {came_from[lone] + 1}"))
             elif lone in near:
-                differ = plain("; ".join(map(str, near[lone].differences)))
-                rows.append(
-                    PictureRow("-", call, "", f"missing; closest is call {near[lone].actual_index + 1}: {differ}")
-                )
+                differ = near[lone].differences
+                closest = f"missing; closest is call {near[lone].actual_index + 1}: {_said(differ)}"
+                rows.append(_row("-", call, None, closest, differ))
             else:
-                rows.append(PictureRow("-", call, "", "missing"))
+                rows.append(_row("-", call, None, "missing"))
         for lone in range(made, i):
-            call = call_words(alignment.actual[lone])
+            call = alignment.actual[lone]
             if lone in moved:
-                rows.append(PictureRow("!", "", call, f"out of order, expected as call {moved[lone] + 1}"))
+                halves.setdefault((lone, moved[lone]), []).append(len(rows))
+                rows.append(_row("!", None, call, f"out of order, expected as call {moved[lone] + 1}"))
             else:
-                rows.append(PictureRow("+", "", call, "extra"))
+                rows.append(_row("+", None, call, "extra"))
         made, expected = i + 1, j + 1
         if i < alignment.n and j < alignment.m:
-            pair = call_words(alignment.expected[j]), call_words(alignment.actual[i])
-            if (i, j) in in_order:
-                rows.append(PictureRow("=", *pair))
-            else:
-                rows.append(PictureRow("~", *pair, plain("; ".join(map(str, near[j].differences)))))
+            pair = alignment.expected[j], alignment.actual[i]
+            differ = () if (i, j) in in_order else near[j].differences
+            rows.append(_row("=" if (i, j) in in_order else "~", *pair, _said(differ), differ))
+    for one, other in halves.values():
+        rows[one], rows[other] = replace(rows[one], other=other), replace(rows[other], other=one)
     return rows
+
+
+def _row(
+    mark: Mark, expected: ToolCall | None, made: ToolCall | None, note: str, differ: Sequence[Difference] = ()
+) -> PictureRow:
+    def differing(call: ToolCall | None) -> tuple[Piece, ...]:
+        keys = (call.args if call else None) or ()
+        marked = {k for k in keys if any(d.path == k or d.path.startswith((f"{k}.", f"{k}[")) for d in differ)}
+        return call_pieces(call, marked) if call else ()
+
+    pieces = differing(expected), differing(made)
+    said = ("".join(text for text, _ in side) for side in pieces)
+    return PictureRow(mark, *said, note, pieces=pieces)
+
+
+def _said(differences: Sequence[Difference]) -> str:
+    return plain("; ".join(map(str, differences)))
 
 
 def _moved(alignment: Alignment) -> dict[int, int]:
@@ -138,12 +166,29 @@ def call_words(call: ToolCall, width: int = 60) -> str:
     >>> call_words(ToolCall("book", {"seat": "3A", "paid": True}))
     'book(seat="3A", paid=true)'
     """
-    shown = "unknown arguments"
+    return "".join(text for text, _ in call_pieces(call, (), width))
+
+
+def call_pieces(call: ToolCall, marked: Collection[str], width: int = 60) -> tuple[Piece, ...]:
+    """Write a call in pieces, each with whether it is one of the arguments to be marked.
+
+    >>> from adk_scoring import ToolCall
+    >>> call_pieces(ToolCall("book", {"seat": "3A"}), {"seat"})
+    (('book(', False), ('seat="3A"', True), (')', False))
+    """
+    arguments = [("unknown arguments", False)]
     if call.args is not None:
-        shown = ", ".join(f"{key}={show_json(value, 30)}" for key, value in call.args.items())
-    if len(shown) > width:
-        shown = shown[: width - 1] + "…"
-    return plain(f"{call.name or '(no name)'}({shown})")
+        arguments = [(f"{key}={show_json(value, 30)}", key in marked) for key, value in call.args.items()]
+    pieces = [(f"{call.name or '(no name)'}(", False)]
+    left = width if len(", ".join(text for text, _ in arguments)) <= width else width - 1
+    for index, (text, is_marked) in enumerate(arguments):
+        comma = ", " if index else ""
+        if len(comma + text) > left:
+            pieces += [(comma[:left], False), (text[: max(left - len(comma), 0)] + "…", is_marked)]
+            break
+        pieces += [(comma, False), (text, is_marked)]
+        left -= len(comma + text)
+    return tuple((plain(text), is_marked) for text, is_marked in (*pieces, (")", False)) if text)
 
 
 def plain(text: str) -> str:

@@ -9,13 +9,13 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, Final
 
-from .criteria import Criteria, Criterion
-from .errors import ConfigError, ReadError, ScoringError
-from .evidence import Evidence
-from .matching import Match
-from .metrics import METRICS, Metric, Reply, Score, Scores
-from .model import Case
-from .report import Report
+from ..criteria import Criteria, Criterion
+from ..errors import ConfigError, ReadError, ScoringError
+from ..evidence import Evidence
+from ..matching import Match
+from ..metrics import METRICS, Metric, Reply, Score, Scores
+from ..model import Case
+from . import Report
 from .signature import Signature
 
 __all__ = ["report_from_json", "report_to_json"]
@@ -78,7 +78,7 @@ def report_to_json(report: Report) -> str:
         ReadError: a case holds something that is no JSON, such as a date.
         ScoringError: a value is nested too deeply.
     """
-    from .readers.records import case_to_record, record_to_line
+    from ..readers.records import case_to_record, record_to_line
 
     try:
         document = {
@@ -117,7 +117,7 @@ def report_from_json(text: str | bytes) -> Report:
     Raises:
         ReadError: the text is not a report of this library, or of a newer version of it.
     """
-    from .readers.records import case_from_record
+    from ..readers.records import case_from_record
 
     try:
         document = json.loads(text)

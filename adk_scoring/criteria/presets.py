@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from .errors import ConfigError
-from .matching import Match
+from ..errors import ConfigError
+from ..matching import Match
 
 __all__ = ["adeval_axes"]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from ..errors import ConfigError, ScoringError
+from ..report import Report
+from ..stats.inputs import check_level
+from . import Comparison, compare
 from .baseline import Baseline, read_baseline
-from .comparison import Comparison, compare
 from .differences import Difference
-from .errors import ConfigError, ScoringError
-from .report import Report
-from .stats.inputs import check_level
 
 __all__ = ["Gate", "GateRow", "Outcome", "gate"]
 
@@ -83,17 +83,17 @@ class Gate:
 
     def to_markdown(self) -> str:
         """Return the outcome and its reasons as Markdown, for a pull request or a job summary."""
-        from .render.gating import gate_markdown
+        from ..render.gating import gate_markdown
 
         return gate_markdown(self)
 
     def __str__(self) -> str:
-        from .render.gating import gate_text
+        from ..render.gating import gate_text
 
         return gate_text(self)
 
     def _repr_html_(self) -> str:
-        from .render.gating import gate_html
+        from ..render.gating import gate_html
 
         return gate_html(self)
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from .criteria import Criterion
-from .errors import MatchError
-from .evidence import Evidence
-from .matching import Match
-from .metrics.base import Score, turn_scores
-from .model import Case, Invocation, Turn
-from .render.words import call_words, difference_words
+from ..criteria import Criterion
+from ..errors import MatchError
+from ..evidence import Evidence
+from ..matching import Match
+from ..metrics.base import Score, turn_scores
+from ..model import Case, Invocation, Turn
+from ..render.words import call_words, difference_words
 
 if TYPE_CHECKING:
-    from .report import Row
+    from . import Row
 
 __all__ = ["Failure", "failure_of"]
 

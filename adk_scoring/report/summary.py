@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from .criteria import Criteria, Criterion, Verdict
-from .metrics.base import Scores
-from .model import Case
-from .stats import Interval, clustered, t_interval, wilson
+from ..criteria import Criteria, Criterion, Verdict
+from ..metrics.base import Scores
+from ..model import Case
+from ..stats import Interval, clustered, t_interval, wilson
 
 __all__ = ["CaseVerdict", "CriterionSummary", "Summary", "case_verdicts", "finite_range", "mean_interval", "summarise"]
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ..errors import ConfigError, ReadWarning
+from ..matching import Match
+from ..metrics import METRICS, Metric, Score
+from ..metrics.base import turn_scores
+from .agents_cli import criteria_of_agents_cli, is_agents_cli
 from .config_file import read_config
-from .criteria_agents_cli import criteria_of_agents_cli, is_agents_cli
-from .errors import ConfigError, ReadWarning
-from .matching import Match
-from .metrics import METRICS, Metric, Score
-from .metrics.base import turn_scores
 from .presets import adeval_axes
 
 __all__ = ["Criteria", "Criterion", "Verdict"]

@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from . import __version__
-from .metrics.base import Metric, Reply
-from .model import Case, Invocation, Rubric, ToolCall, Turn
+from .. import __version__
+from ..metrics.base import Metric, Reply
+from ..model import Case, Invocation, Rubric, ToolCall, Turn
 
 __all__ = ["SCORES_SINCE", "Signature", "content_hash"]
 
@@ -56,7 +56,7 @@ class Signature:
             metric: the metric.
             judge: who was asked; dropped for a metric that asks nobody.
         """
-        from .report_json import metric_parameters
+        from .codec import metric_parameters
 
         parameters = {key: _lasting(value) for key, value in metric_parameters(metric).items()}
         if "judge" not in metric.needs:

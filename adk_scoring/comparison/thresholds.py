@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .criteria import Criterion
-from .errors import ConfigError
-from .report import Report
-from .stats import Interval, clustered
+from ..criteria import Criterion
+from ..errors import ConfigError
+from ..report import Report
+from ..stats import Interval, clustered
 
 __all__ = ["Suggestion", "suggest_threshold"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from statistics import variance
 from typing import Final, Literal
 
+from ..report.summary import finite_range
+from ..stats import Interval, PValue, mcnemar_exact, mde, newcombe, paired_difference, sign_flip
 from .cohort import Values
-from .stats import Interval, PValue, mcnemar_exact, mde, newcombe, paired_difference, sign_flip
-from .summary import finite_range
 
 __all__ = ["COMPOSITE", "PASSED", "Analysis", "Difference", "Kind", "Measure", "Standing"]
 

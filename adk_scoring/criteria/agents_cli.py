@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from .errors import ConfigError
-from .readers._reading import kind_of, show
+from ..errors import ConfigError
+from ..readers._reading import kind_of, show
 
 __all__ = ["EQUIVALENTS", "criteria_of_agents_cli", "is_agents_cli"]
 

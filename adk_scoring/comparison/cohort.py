@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from .criteria import Criterion
-from .report import Report
-from .signature import content_hash
+from ..criteria import Criterion
+from ..report import Report
+from ..report.signature import content_hash
 
 __all__ = ["Cohort", "Values", "share_of_range"]
 

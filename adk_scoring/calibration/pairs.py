@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from .event_loop import run
-from .metrics.base import Prompt, Reply
-from .metrics.questions import document, read_json, visible
-from .stats import Interval, confusion, kappa, wilson
+from ..event_loop import run
+from ..metrics.base import Prompt, Reply
+from ..metrics.questions import document, read_json, visible
+from ..stats import Interval, confusion, kappa, wilson
 
 if TYPE_CHECKING:
-    from .judges import Judge, Progress, VerdictStore
+    from ..judges import Judge, Progress, VerdictStore
 
 __all__ = ["OrderAgreement", "Pair", "Preference", "judge_pairs", "order_agreement"]
 
@@ -150,7 +150,7 @@ def judge_pairs(
     >>> judge_pairs([Pair("2 + 2?", "4", "5")], first)[0].winner
     'tie'
     """
-    from .judges import ask_all
+    from ..judges import ask_all
 
     def problem(_: Prompt, reply: Reply) -> str | None:
         read = _read(reply)

@@ -12,19 +12,19 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from .alignment import Alignment
-from .criteria import Criteria, Criterion, Verdict
-from .evidence import Evidence
+from ..alignment import Alignment
+from ..criteria import Criteria, Criterion, Verdict
+from ..evidence import Evidence
+from ..matching import DEFAULT_MATCH, Match
+from ..metrics.base import Score, Scores
+from ..model import Case, Invocation
 from .failures import Failure, failure_of
-from .matching import DEFAULT_MATCH, Match
-from .metrics.base import Score, Scores
-from .model import Case, Invocation
 from .signature import Signature
 from .summary import CaseVerdict, Summary, case_verdicts, summarise
 
 if TYPE_CHECKING:
+    from ..stats import PassK
     from .breakdown import ToolSummary
-    from .stats import PassK
 
 __all__ = ["CaseReport", "Failure", "Report", "Row", "Rows", "Summary"]
 
@@ -256,7 +256,7 @@ class Report:
 
     def to_json(self) -> str:
         """Return everything as JSON text, the same for the same report; `from_json` gives the report back."""
-        from .report_json import report_to_json
+        from .codec import report_to_json
 
         return report_to_json(self)
 
@@ -267,29 +267,29 @@ class Report:
         Raises:
             ReadError: the text is not such a report.
         """
-        from .report_json import report_from_json
+        from .codec import report_from_json
 
         return report_from_json(text)
 
     def to_junit(self) -> str:
         """Return JUnit XML: a test case for each case and trial, its scores as properties."""
-        from .render.junit import report_junit
+        from ..render.junit import report_junit
 
         return report_junit(self)
 
     def to_markdown(self) -> str:
         """Return the summary and the failures as Markdown."""
-        from .render.markdown import report_markdown
+        from ..render.markdown import report_markdown
 
         return report_markdown(self)
 
     def __str__(self) -> str:
-        from .render.text import report_text
+        from ..render.text import report_text
 
         return report_text(self)
 
     def _repr_html_(self) -> str:
-        from .render.html import report_html
+        from ..render.html import report_html
 
         return report_html(self)
 
@@ -367,11 +367,11 @@ class CaseReport:
         return sides.expected[chosen], alignment
 
     def __str__(self) -> str:
-        from .render.text import case_text
+        from ..render.text import case_text
 
         return case_text(self)
 
     def _repr_html_(self) -> str:
-        from .render.html import case_html
+        from ..render.html import case_html
 
         return case_html(self)

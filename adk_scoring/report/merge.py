@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .criteria import Criteria, Criterion
-from .metrics.base import Score, Scores
-from .report import Report
+from ..criteria import Criteria, Criterion
+from ..metrics.base import Score, Scores
+from . import Report
 from .signature import Signature
 
 __all__ = ["merged"]

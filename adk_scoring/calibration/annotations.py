@@ -16,13 +16,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from .errors import ConfigError, ReadError
-from .metrics.hallucination import Hallucination
-from .metrics.inquiries import material
-from .metrics.judged import JudgedMetric
-from .metrics.questions import CANNOT_ASSESS, visible
-from .model import Case, Rubric
-from .report import Report
+from ..errors import ConfigError, ReadError
+from ..metrics.hallucination import Hallucination
+from ..metrics.inquiries import material
+from ..metrics.judged import JudgedMetric
+from ..metrics.questions import CANNOT_ASSESS, visible
+from ..model import Case, Rubric
+from ..report import Report
 
 __all__ = ["Annotation", "annotation_items", "judged_criterion", "read_annotations", "write_annotations"]
 
@@ -184,7 +184,7 @@ def write_annotations(items: Iterable[Annotation], path: str | os.PathLike[str])
         # The mark tells a spreadsheet the encoding.
         Path(path).write_bytes(("\ufeff" + text.getvalue()).encode("utf-8", "backslashreplace"))
     else:
-        from .readers.records import record_to_line
+        from ..readers.records import record_to_line
 
         lines = [record_to_line({name: getattr(item, name) for name in _COLUMNS}) + "\n" for item in listed]
         Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")

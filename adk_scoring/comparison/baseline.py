@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from . import __version__
-from .errors import ReadError
-from .report import Report
+from .. import __version__
+from ..errors import ReadError
+from ..report import Report
 
 __all__ = ["Baseline", "read_baseline", "write_baseline"]
 
-FORMAT: Final = "adk_scoring.baseline"
+FORMAT: Final = "adk_scoring.comparison.baseline"
 VERSION: Final = 1
 
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..criteria import Criterion
+from ..errors import ScoringError
+from ..report import Report
+from ..report.signature import COMPARED, Signature
+from ..report.summary import finite_range, mean_interval
+from ..stats import holm
+from ..stats.inputs import check_level
 from .cohort import Cohort, Values, share_of_range
-from .criteria import Criterion
 from .differences import COMPOSITE, PASSED, Analysis, Difference, Measure, Standing
-from .errors import ScoringError
-from .report import Report
-from .signature import COMPARED, Signature
-from .stats import holm
-from .stats.inputs import check_level
-from .summary import finite_range, mean_interval
 
 if TYPE_CHECKING:
-    from .render.figures import Drawing
+    from ..render.figures import Drawing
 
 __all__ = ["COMPOSITE", "PASSED", "Comparison", "Difference", "Standing", "compare"]
 
@@ -132,19 +132,19 @@ class Comparison:
                 difference, with interval, p and wins.
             form: how it is written; LaTeX is for booktabs.
         """
-        from .render.comparison import comparison_table
+        from ..render.comparison import comparison_table
 
         return comparison_table(self, layout, form)
 
     def to_markdown(self) -> str:
         """Return both tables and all remarks as Markdown."""
-        from .render.comparison import comparison_markdown
+        from ..render.comparison import comparison_markdown
 
         return comparison_markdown(self)
 
     def to_html(self) -> str:
         """Return both tables and all remarks as an HTML fragment."""
-        from .render.comparison import comparison_html
+        from ..render.comparison import comparison_html
 
         return comparison_html(self)
 
@@ -154,7 +154,7 @@ class Comparison:
         Raises:
             ScoringError: matplotlib is not installed, or no criterion can be drawn.
         """
-        from .render.figures import radar
+        from ..render.figures import radar
 
         return radar(self)
 
@@ -164,7 +164,7 @@ class Comparison:
         Raises:
             ScoringError: matplotlib is not installed, or there is no difference.
         """
-        from .render.figures import forest
+        from ..render.figures import forest
 
         return forest(self)
 
@@ -178,12 +178,12 @@ class Comparison:
             ScoringError: matplotlib is not installed.
             KeyError: no report has the label.
         """
-        from .render.figures import heatmap
+        from ..render.figures import heatmap
 
         return heatmap(self, label)
 
     def __str__(self) -> str:
-        from .render.comparison import comparison_text
+        from ..render.comparison import comparison_text
 
         return comparison_text(self)
 

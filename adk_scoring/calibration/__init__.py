@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..errors import ConfigError
+from ..metrics.questions import CANNOT_ASSESS
+from ..report import Report
+from ..stats import Interval, confusion, kappa, ppi, rogan_gladen, wilson
 from .annotations import Annotation, Key, annotation_items, judged_criterion
-from .errors import ConfigError
-from .metrics.questions import CANNOT_ASSESS
-from .report import Report
-from .stats import Interval, confusion, kappa, ppi, rogan_gladen, wilson
 
 __all__ = ["Agreement", "Calibration", "agreement", "calibrate"]
 

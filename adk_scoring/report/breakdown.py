@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .errors import MatchError
-from .evidence import Evidence
-from .matching import DEFAULT_MATCH, Match
-from .metrics.base import Score, Scores, turn_scores
-from .model import Case
-from .stats import Interval, PassK, clustered, pass_k_table
+from ..errors import MatchError
+from ..evidence import Evidence
+from ..matching import DEFAULT_MATCH, Match
+from ..metrics.base import Score, Scores, turn_scores
+from ..model import Case
+from ..stats import Interval, PassK, clustered, pass_k_table
 
 if TYPE_CHECKING:
-    from .report import Report
+    from . import Report
 
 __all__ = ["ToolSummary", "by_tool", "by_turn", "pass_k", "tools"]
 
@@ -50,7 +50,7 @@ def by_turn(report: Report) -> dict[str, Report]:
 
 
 def _turn(report: Report, turn: int) -> Report:
-    from .report import Report
+    from . import Report
 
     indices = [index for index, case in enumerate(report.cases) if turn < len(case.turns)]
     columns = []
