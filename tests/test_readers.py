@@ -99,7 +99,23 @@ class TestSources:
         paths = [str(Path(case.source[0]).relative_to(tmp_path)) for case in read(tmp_path)]
         assert paths == [".adk/eval_history/z.json", "a/deep/y.json", "b/x.json", "c.jsonl"]
 
-    def test_configs_and_unrelated_files_are_named_in_one_warning(self, tmp_path: Path) -> None:
+    def test_a_config_beside_the_data_is_no_news(self, tmp_path: Path) -> None:
+        (tmp_path / "a.json").write_text(json.dumps(EVAL_SET))
+        (tmp_path / "test_config.json").write_text('{"criteria": {"response_match_score": 0.8}}')
+        assert len(read(tmp_path)) == 1  # and no warning, which would be an error
+
+    def test_a_folder_of_nothing_but_a_config_says_what_it_is(self, tmp_path: Path) -> None:
+        (tmp_path / "test_config.json").write_text('{"criteria": {"response_match_score": 0.8}}')
+        assert "looks like a criteria config" in refused(tmp_path)
+
+    def test_many_files_without_cases_are_counted_and_a_few_named(self, tmp_path: Path) -> None:
+        (tmp_path / "a.json").write_text(json.dumps(EVAL_SET))
+        for number in range(9):
+            (tmp_path / f"z{number}.json").write_text('{"name": "x"}')
+        with pytest.warns(ReadWarning, match=r"9 of 10 files hold no cases: .*z4.*; and 4 more$"):
+            read(tmp_path)
+
+    def test_unrelated_files_are_named_in_one_warning(self, tmp_path: Path) -> None:
         (tmp_path / "a.json").write_text(json.dumps(EVAL_SET))
         (tmp_path / "test_config.json").write_text('{"criteria": {"response_match_score": 0.8}}')
         (tmp_path / "package.json").write_text('{"name": "x", "version": "1"}')
@@ -110,9 +126,7 @@ class TestSources:
         (warning,) = caught
         assert case.case_id == "paris"
         message = str(warning.message)
-        assert message.startswith(f"{tmp_path}: 4 of 5 files hold no cases: ")
-        assert "test_config.json: not a supported evaluation file: found keys [criteria]" in message
-        assert "looks like a criteria config" in message
+        assert message.startswith(f"{tmp_path}: 3 of 5 files hold no cases: ")
         assert "empty.evalset.json: holds no cases" in message
 
     def test_a_broken_eval_file_in_a_folder_is_an_error_case(self, tmp_path: Path) -> None:
