@@ -334,7 +334,8 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        assert {name for name, _ in attrs} <= {"class", "style"}
+        drawing = {"rowspan", "width", "height", "x1", "x2", "y1", "y2", "stroke", "stroke-width", "stroke-dasharray"}
+        assert {name for name, _ in attrs} <= {"class", "style"} | (drawing if tag in ("svg", "line", "td") else set())
         if tag != "br":
             self.open.append(tag)
 
@@ -349,7 +350,8 @@ def parsed(text: str) -> Tags:
     tags = Tags()
     tags.feed(text)
     assert tags.open == []
-    assert tags.tags <= {"div", "p", "b", "br", "small", "span", "table", "tr", "th", "td", "ul", "li", "code"}
+    drawn = {"mark", "svg", "line"}
+    assert tags.tags <= drawn | {"div", "p", "b", "br", "small", "span", "table", "tr", "th", "td", "ul", "li", "code"}
     return tags
 
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from ..errors import MatchError
 from .text import one_line
-from .words import alignment_words, never_scored_words, number, picture, total_words, trial_words, verdict_words
+from .words import (
+    PictureRow,
+    alignment_words,
+    never_scored_words,
+    number,
+    picture,
+    total_words,
+    trial_words,
+    verdict_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -115,14 +124,50 @@ def case_html(report: CaseReport) -> str:
 
 
 def alignment_html(alignment: Alignment) -> str:
-    """Write an alignment as two columns, expected and made; the rows that differ are coloured."""
+    """Write an alignment as two columns, expected and made; a line joins what matched, aslant where out of order.
+
+    The arguments that differ are marked. Where a page drops drawings, the marks and notes of the rows still say it all.
+    """
     rows = picture(alignment)
     head = f"<p>{alignment_words(alignment)}</p>"
-    return head + _table(
-        ("", "expected", "made", ""),
-        [(row.mark, row.expected, row.made, row.note) for row in rows],
-        colours=[_COLOUR[row.mark] for row in rows],
+    if not rows:
+        return head
+    names = ("", "expected", "", "made", "")
+    lines = ['<tr style="background:none">', *(f'<th style="{_CELL}">{name}</th>' for name in names), "</tr>"]
+    for index, row in enumerate(rows):
+        cell = f'<td style="{_CELL};background:{_COLOUR[row.mark]}">'
+        expected, made = map(_pieces, row.pieces)
+        lines += ['<tr style="background:none">', f"{cell}{row.mark}</td>", f"{cell}{expected}</td>"]
+        if not index:
+            lines.append(f'<td rowspan="{len(rows)}" style="padding:0;border:0">{_links(rows)}</td>')
+        lines += [f"{cell}{made}</td>", f"{cell}{escape(row.note)}</td>", "</tr>"]
+    return f'{head}<div style="overflow-x:auto"><table style="border-collapse:collapse">{"".join(lines)}</table></div>'
+
+
+_HEIGHT, _WIDTH = 26, 64
+"""Pixels of a row and of the drawing between the columns; rows do not wrap, so that lines meet them."""
+_CELL = f"text-align:left;white-space:pre;height:{_HEIGHT}px;padding:0 8px;border:0"
+_LINE = {"=": "#2e7d32", "~": "#f9a825", "!": "#8e24aa"}
+
+
+def _pieces(side: Sequence[tuple[str, bool]]) -> str:
+    style = "background:#f9a82599;color:inherit;font-weight:bold"
+    return "".join(
+        f'<mark style="{style}">{escape(text)}</mark>' if is_marked else escape(text) for text, is_marked in side
     )
+
+
+def _links(rows: Sequence[PictureRow]) -> str:
+    """Draw a line from each expected call to the call made for it, dashed where arguments differ."""
+    lines = []
+    for index, row in enumerate(rows):
+        other = index if row.other is None else row.other
+        if row.mark in _LINE and row.expected:  # of the two halves of a line, the expected one draws it
+            ends = f'x1="4" y1="{(index + 0.5) * _HEIGHT:g}" x2="{_WIDTH - 4}" y2="{(other + 0.5) * _HEIGHT:g}"'
+            dashes = ' stroke-dasharray="4 3"' if row.mark == "~" else ""
+            lines.append(f'<line {ends} stroke="{_LINE[row.mark]}" stroke-width="2"{dashes}/>')
+    size = f'width="{_WIDTH}" height="{len(rows) * _HEIGHT}"'
+    return f'<svg {size} style="display:block">{"".join(lines)}</svg>'
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], colours: Sequence[str] = ()) -> str:

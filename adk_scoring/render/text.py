@@ -204,7 +204,10 @@ def alignment_text(alignment: Alignment) -> str:
     if not rows:
         return head
     drawn = list(zip(rows, *_arcs(rows), strict=True))
-    body = [("", "expected", "made", ""), *((arc + row.mark, row.expected, row.made, row.note) for row, arc, _ in drawn)]
+    body = [
+        ("", "expected", "made", ""),
+        *((arc + row.mark, row.expected, row.made, row.note) for row, arc, _ in drawn),
+    ]
     wide = table(body, indent="  ")
     if max(map(cells, wide.splitlines())) <= _WIDTH:
         return f"{head}\n{wide}"
@@ -229,19 +232,20 @@ def _arcs(rows: Sequence[PictureRow]) -> tuple[list[str], list[str]]:
     )
     lanes: list[list[tuple[int, int]]] = []  # short lines first, so that they lie inside the long ones
     for span in spans:
-        lane = next((one for one in lanes if all(a > span[1] or b < span[0] for a, b in one)), None)
-        lanes.append([span]) if lane is None else lane.append(span)
+        free = (lane for lane in lanes if all(top > span[1] or bottom < span[0] for top, bottom in lane))
+        lane = next(free, None)
+        if lane is None:
+            lanes.append(lane := [])
+        lane.append(span)
     width = len(lanes)
     beside, below = [[" "] * width for _ in rows], [[" "] * width for _ in rows]
-    for lane, taken in enumerate(lanes):
-        column = width - 1 - lane
-        for top, bottom in taken:
+    for inside, lane in enumerate(lanes):
+        column = width - 1 - inside
+        for top, bottom in lane:
             for index in range(top, bottom):
-                below[index][column] = "│"
-                if index > top:
-                    beside[index][column] = "│"
+                beside[index][column] = below[index][column] = "│"
             for index, corner in ((top, "╭"), (bottom, "╰")):
                 beside[index][column] = corner
-                for inner in range(column + 1, width):
-                    beside[index][inner] = "─" if beside[index][inner] == " " else "┼"
+                for crossed in range(column + 1, width):
+                    beside[index][crossed] = "─" if beside[index][crossed] == " " else "┼"
     return ["".join(row) for row in beside], ["".join(row) for row in below]

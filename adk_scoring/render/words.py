@@ -109,14 +109,17 @@ def picture(alignment: Alignment) -> list[PictureRow]:
 def _row(
     mark: Mark, expected: ToolCall | None, made: ToolCall | None, note: str, differ: Sequence[Difference] = ()
 ) -> PictureRow:
-    def differing(call: ToolCall | None) -> tuple[Piece, ...]:
+    def pieces(call: ToolCall | None) -> tuple[Piece, ...]:
         keys = (call.args if call else None) or ()
         marked = {k for k in keys if any(d.path == k or d.path.startswith((f"{k}.", f"{k}[")) for d in differ)}
         return call_pieces(call, marked) if call else ()
 
-    pieces = differing(expected), differing(made)
-    said = ("".join(text for text, _ in side) for side in pieces)
-    return PictureRow(mark, *said, note, pieces=pieces)
+    wanted, got = pieces(expected), pieces(made)
+    return PictureRow(mark, _joined(wanted), _joined(got), note, pieces=(wanted, got))
+
+
+def _joined(pieces: Sequence[Piece]) -> str:
+    return "".join(text for text, _ in pieces)
 
 
 def _said(differences: Sequence[Difference]) -> str:
@@ -166,7 +169,7 @@ def call_words(call: ToolCall, width: int = 60) -> str:
     >>> call_words(ToolCall("book", {"seat": "3A", "paid": True}))
     'book(seat="3A", paid=true)'
     """
-    return "".join(text for text, _ in call_pieces(call, (), width))
+    return _joined(call_pieces(call, (), width))
 
 
 def call_pieces(call: ToolCall, marked: Collection[str], width: int = 60) -> tuple[Piece, ...]:
