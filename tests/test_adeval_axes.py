@@ -87,6 +87,9 @@ def test_an_axis_without_what_it_needs_is_absent_and_does_not_fail_the_report() 
     assert "no tool annotations" in row.score.reason
     assert means(report)["abstention"] is None
     assert report.passed
+    for shown in (str(report), report.to_markdown(), report._repr_html_()):
+        assert "has no value in any case; c: no tool annotations" in shown
+        assert shown.count("has no value") == 2
 
 
 def test_verify_args_is_about_passing_alone() -> None:

@@ -83,6 +83,19 @@ def test_each_tool_in_numbers() -> None:
     assert (by_name["weather"].matched, by_name["weather"].wrong_args) == (3, 0)
 
 
+def test_each_tool_says_which_argument_fails_most_often() -> None:
+    def order(sku: str, city: str, *more: str) -> ToolCall:
+        return ToolCall("order", {"items": [{"sku": each} for each in (sku, *more)], "to": {"city": city}})
+
+    cases = [
+        Case("1", (turn(side(order("a", "Rome")), side(order("b", "Paris"))),)),
+        Case("2", (turn(side(order("a", "Paris", "x")), side(order("b", "Paris", "y"))),)),
+        Case("3", (turn(side(order("b", "Paris")), side(order("b", "Paris"))),)),
+    ]
+    (tool,) = evaluate(cases, {"trajectory_f1": 1.0}).tools()
+    assert (tool.wrong_args, tool.arguments) == (2, (("items[*].sku", 2), ("to.city", 1)))
+
+
 def test_calls_that_cannot_be_compared_are_left_out_of_the_tools() -> None:
     unknown = ToolCall("a", None)
     report = evaluate([Case("1", (turn(side(unknown), side("a")),))], {"trajectory_f1": 1.0})

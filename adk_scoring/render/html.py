@@ -10,6 +10,7 @@ from ..errors import MatchError
 from .text import one_line
 from .words import (
     PictureRow,
+    absent_words,
     alignment_words,
     never_scored_words,
     number,
@@ -76,6 +77,7 @@ def report_html(report: Report) -> str:
         parts.append("<p>… more failures: <code>report.failures()</code></p>")
     notes = [
         *never_scored_words(report),
+        *absent_words(report),
         *trial_words(report),
         *report.criteria.ignored,
         *report.notes,

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from .text import one_line
-from .words import never_scored_words, number, plain, total_words, trial_words
+from .words import absent_words, never_scored_words, number, plain, total_words, trial_words
 
 if TYPE_CHECKING:
     from ..report import Report
@@ -47,7 +47,7 @@ def _outcome(report: Report) -> list[str]:
         wanted = criterion.wanted
         passed = "-" if entry.threshold is None else f"{entry.passed}/{entry.scored}"
         lines.append(f"| {cell(entry.label)} | {entry.mean_words} | {entry.coverage} | {cell(wanted)} | {passed} |")
-    return [*lines, *_list([*never_scored_words(report), *trial_words(report)])]
+    return [*lines, *_list([*never_scored_words(report), *absent_words(report), *trial_words(report)])]
 
 
 def _failures(report: Report) -> list[str]:

@@ -10,6 +10,7 @@ from unicodedata import category, east_asian_width
 from ..errors import MatchError
 from .words import (
     PictureRow,
+    absent_words,
     alignment_words,
     call_words,
     never_scored_words,
@@ -103,7 +104,7 @@ def _outcome(report: Report) -> list[str]:
         )
     lines = [total_words(summary, report.passed), f"criteria: {report.criteria.source}"]
     lines += ["", *table(rows, right=(1,), indent="  ").split("\n")]
-    lines += [f"  {words}" for words in never_scored_words(report)]
+    lines += [f"  {words}" for words in (*never_scored_words(report), *absent_words(report))]
     return [*lines, *trial_words(report)]
 
 

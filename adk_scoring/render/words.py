@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PictureRow",
+    "absent_words",
     "alignment_words",
     "call_pieces",
     "call_words",
@@ -230,6 +231,15 @@ def never_scored_words(report: Report) -> list[str]:
         f"{report.cases[0].case_id}: {column[0].reason or column[0].status}"
         for criterion, column in zip(report.criteria, report.columns, strict=True)
         if criterion.label in report.summary.never_scored
+    ]
+
+
+def absent_words(report: Report) -> list[str]:
+    """Say which informational criteria have no value in any case, and why not in the first one."""
+    return [
+        f"{criterion.label} has no value in any case; {report.cases[0].case_id}: {column[0].reason or column[0].status}"
+        for criterion, column, entry in zip(report.criteria, report.columns, report.summary.criteria, strict=True)
+        if criterion.threshold is None and not entry.scored and report.cases
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ToolSummary", "by_tool", "by_turn", "pass_k", "tools"]
 
+_INDEX = re.compile(r"\[\d+\]")
+_Hits = list[tuple[float, tuple[str, str]]]
+"""1 or 0 for each call, and its case."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSummary:
@@ -32,6 +38,8 @@ class ToolSummary:
         recall: matched / expected with its interval; the calls of a case are one cluster.
         precision: matched / made, likewise.
         cases: cases that expect or call it.
+        arguments: the arguments that differed in `wrong_args`, each with in how many calls, most frequent first;
+            the items of a list count as one place, ``items[*].sku``.
     """
 
     tool: str
@@ -42,6 +50,7 @@ class ToolSummary:
     recall: Interval
     precision: Interval
     cases: int
+    arguments: tuple[tuple[str, int], ...] = ()
 
 
 def by_turn(report: Report) -> dict[str, Report]:
@@ -92,9 +101,9 @@ def tools(report: Report, match: Match | None) -> tuple[ToolSummary, ...]:
     """Return how each tool was used; see `Report.tools`."""
     rules = (getattr(criterion.metric, "match", None) for criterion in report.criteria)
     rule = match or next((found for found in rules if isinstance(found, Match)), DEFAULT_MATCH)
-    wanted: dict[str, list[tuple[float, tuple[str, str]]]] = {}
-    made: dict[str, list[tuple[float, tuple[str, str]]]] = {}
-    near: dict[str, int] = {}
+    wanted: dict[str, _Hits] = {}
+    made: dict[str, _Hits] = {}
+    near: dict[str, list[set[str]]] = {}
     for case in report.cases:
         key = (case.set_id, case.case_id)
         evidence = Evidence(case)
@@ -112,17 +121,15 @@ def tools(report: Report, match: Match | None) -> tuple[ToolSummary, ...]:
             for j, call in enumerate(alignment.expected):
                 wanted.setdefault(call.name, []).append((float(j in met), key))
             for mismatch in alignment.mismatches:
-                name = alignment.expected[mismatch.expected_index].name
-                near[name] = near.get(name, 0) + (mismatch.expected_index not in met)
+                paths = {_INDEX.sub("[*]", difference.path) for difference in mismatch.differences}
+                near.setdefault(alignment.expected[mismatch.expected_index].name, []).append(paths)
     return tuple(
-        _tool(name, wanted.get(name, []), made.get(name, []), near.get(name, 0)) for name in {**wanted, **made}
+        _tool(name, wanted.get(name, []), made.get(name, []), near.get(name, [])) for name in {**wanted, **made}
     )
 
 
-def _tool(
-    name: str, wanted: list[tuple[float, tuple[str, str]]], made: list[tuple[float, tuple[str, str]]], near: int
-) -> ToolSummary:
-    def rate(hits: list[tuple[float, tuple[str, str]]]) -> Interval:
+def _tool(name: str, wanted: _Hits, made: _Hits, near: list[set[str]]) -> ToolSummary:
+    def rate(hits: _Hits) -> Interval:
         return clustered([hit for hit, _ in hits], [case for _, case in hits], method="wilson")
 
     return ToolSummary(
@@ -130,10 +137,11 @@ def _tool(
         expected=len(wanted),
         made=len(made),
         matched=int(sum(hit for hit, _ in made)),
-        wrong_args=near,
+        wrong_args=len(near),
         recall=rate(wanted),
         precision=rate(made),
         cases=len({case for _, case in (*wanted, *made)}),
+        arguments=tuple(Counter(path for paths in near for path in sorted(paths)).most_common()),
     )
 
 
