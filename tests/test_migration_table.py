@@ -1,4 +1,4 @@
-"""The README's table for those who come from another library: every name is one of ours, every number is what we give."""
+"""The README's table for those who come from elsewhere: every name is one of ours, every number is what we give."""
 
 from __future__ import annotations
 
