@@ -158,3 +158,21 @@ def test_what_is_not_known_is_refused() -> None:
         Criteria.adeval(gate="all")  # type: ignore[arg-type]
     with pytest.raises(ads.ConfigError, match="unknown axis 'speed'; wanted one of adeval_name_accuracy"):
         AxisMetric("speed")
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "reason"),
+    [
+        ("adeval_name_accuracy", 0.0, "the run ended before this turn"),
+        ("adeval_call_count", 0.0, "the run ended before this turn"),
+        ("adeval_extra_argument_rate", None, "the run ended before this turn"),  # 0 would be the best there is
+    ],
+)
+def test_a_turn_that_was_not_reached_never_helps(axis: str, value: float | None, reason: str) -> None:
+    expected = Invocation("q", (A1,))
+    ended = Case(
+        "c", (Turn(Invocation("q", (A1,)), (expected,)), Turn(None, (expected,)), Turn(None, (Invocation("q", ()),)))
+    )
+    _, missing, without_calls = METRICS[axis]().score(ended).parts
+    assert (missing.value, missing.reason) == (value, reason)
+    assert (without_calls.value, without_calls.reason) == (None, "no call is required")

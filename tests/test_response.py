@@ -234,3 +234,21 @@ def test_many_at_once_are_one_by_one(pairs: Sequence[tuple[str | None, str | Non
     ):
         metric = METRICS[name]()
         assert list(metric.score_many(chunk)) == [metric.score(evidence) for evidence in chunk]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "why"),
+    [
+        ("response_numbers", "no number", "the expected response holds no number"),
+        ("response_json", "no JSON", "the expected response is not JSON"),
+        ("response_contains", " ", "the expected response is empty: nothing to look for"),
+    ],
+)
+def test_a_turn_that_was_not_reached_is_no_zero_where_it_would_have_been_skipped(
+    name: str, expected: str, why: str
+) -> None:
+    reached = Turn(Invocation("q", response="7"), (Invocation("q", response="7"),))
+    cases = [Case("c", (reached, Turn(None, (Invocation("q", response=text),)))) for text in (expected, "8")]
+    skipped, ended = (METRICS[name]().score(case) for case in cases)
+    assert (skipped.value, skipped.parts[1].status, skipped.parts[1].reason) == (1.0, "skipped", why)
+    assert (ended.value, ended.parts[1].reason) == (0.5, "the run ended before this turn")

@@ -17,7 +17,7 @@ from ..evidence import Evidence
 from ..matching import Match
 from ..model import Case
 from .base import Metric, Reply, Score, score_turns
-from .conduct import requires_calls, score_where
+from .conduct import requires_calls
 from .formulas import FORMULAS
 
 __all__ = ["AXES", "Axis", "AxisMetric"]
@@ -144,8 +144,12 @@ class AxisMetric(Metric):
                 reason += f"; against alternative {chosen + 1} of {alternatives}"
             return Score(self.name, value, reason=reason, counts=counts)
 
-        if axis.negatives:
-            return score_turns(self.name, evidence, measure, reference="tool_calls")
-        return score_where(
-            self.name, evidence, lambda turn: requires_calls(turn, self._rule), "no call is required", measure
+        return score_turns(
+            self.name,
+            evidence,
+            measure,
+            reference="tool_calls",
+            applies=None if axis.negatives else lambda turn: requires_calls(turn, self._rule),
+            otherwise="no call is required",
+            higher_is_better=axis.higher_is_better,
         )

@@ -40,8 +40,6 @@ class ResponseNumbers(Metric):
 
         def measure(actual: str, expected: str) -> Measured:
             wanted = set(numbers(expected, percent_as_fraction=self.percent_as_fraction))
-            if not wanted:
-                return None
             missing = missing_numbers(actual, expected, percent_as_fraction=self.percent_as_fraction)
             found = len(wanted) - len(missing)
             reason = f"{found} of {len(wanted)} expected numbers are in the response"
@@ -49,7 +47,13 @@ class ResponseNumbers(Metric):
                 reason += f"; missing: {', '.join(map(str, missing[:5]))}"
             return found / len(wanted), {"found": found, "expected": len(wanted)}, reason
 
-        return score_responses(self.name, evidence, measure, nothing="the expected response holds no number")
+        return score_responses(
+            self.name,
+            evidence,
+            measure,
+            checkable=lambda expected: bool(numbers(expected)),
+            nothing="the expected response holds no number",
+        )
 
 
 @dataclass(frozen=True)
@@ -73,18 +77,21 @@ class ResponseJson(Metric):
         """Score one case: the mean over its turns that have an expected answer."""
 
         def measure(actual: str, expected: str) -> Measured:
-            wanted = _parsed(expected)
-            if wanted is _NOT_JSON:
-                return None
             made = _parsed(actual)
             if made is _NOT_JSON:
                 return 0.0, {}, f"the response is not JSON: {actual.strip()[:40]!r}"
-            differences = self.match.differences(_as_call(made), _as_call(wanted))
+            differences = self.match.differences(_as_call(made), _as_call(_parsed(expected)))
             if differences:
                 return 0.0, {}, f"{len(differences)} differences: {'; '.join(map(str, differences[:3]))}"
             return 1.0, {}, "the same JSON"
 
-        return score_responses(self.name, evidence, measure, nothing="the expected response is not JSON")
+        return score_responses(
+            self.name,
+            evidence,
+            measure,
+            checkable=lambda expected: _parsed(expected) is not _NOT_JSON,
+            nothing="the expected response is not JSON",
+        )
 
 
 _NOT_JSON = object()

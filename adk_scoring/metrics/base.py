@@ -17,7 +17,7 @@ from ..errors import ScoringError
 
 if TYPE_CHECKING:
     from ..evidence import Evidence
-    from ..model import Case
+    from ..model import Case, Turn
 
 __all__ = ["Metric", "Prompt", "Reply", "Score", "Scores", "Status", "combine_turns", "score_turns", "turn_scores"]
 
@@ -194,6 +194,8 @@ def score_turns(
     measure: Callable[[int], Score],
     *,
     reference: Literal["tool_calls", "response"] | None,
+    applies: Callable[[Turn], bool] | None = None,
+    otherwise: str = "",
     higher_is_better: bool = True,
 ) -> Score:
     """Score each turn of a case that can be scored, and combine them; what is missing is settled here, once.
@@ -203,11 +205,14 @@ def score_turns(
         evidence: the case.
         measure: gives the score of one turn, which has an actual side (and a reference, if one is needed).
         reference: what a turn's expectation must speak about for it to be scored; ``None``: no reference is needed.
+        applies: whether the metric is about a turn that has such a reference; default: about each.
+        otherwise: why a turn that it is not about is skipped.
         higher_is_better: the metric's direction; the reason tells of the turn that did worst.
 
     Returns:
         The case's score: an error where the case, the run or a turn failed or there is no run at all; skipped
-        where no turn has a reference; 0 for a turn that the run did not reach although it has a reference.
+        where no turn has a reference. A turn that the run did not reach although it has a reference is 0, but skipped
+        where 0 would be the best there is.
     """
     case = evidence.case
     if case.error is not None:
@@ -227,17 +232,20 @@ def score_turns(
             scores.append(Score.skipped(metric, f"no {what}" if turn.expected else f"no reference: no {what}"))
         elif problem is not None:
             scores.append(Score.failed(metric, problem))
-        elif actual is not None:
+        else:
             try:
-                scores.append(measure(index))
+                if applies is not None and not applies(turn):
+                    scores.append(Score.skipped(metric, otherwise))
+                elif actual is not None:
+                    scores.append(measure(index))
+                elif failed:
+                    scores.append(Score.failed(metric, f"not reached: {failed}"))
+                elif reference and higher_is_better:
+                    scores.append(Score(metric, 0.0, reason="the run ended before this turn"))
+                else:
+                    scores.append(Score.skipped(metric, "the run ended before this turn"))
             except Exception as error:  # one bad turn leaves the others in `parts`
                 scores.append(Score.failed(metric, _raised(error)))
-        elif failed:
-            scores.append(Score.failed(metric, f"not reached: {failed}"))
-        elif reference:
-            scores.append(Score(metric, 0.0, reason="the run ended before this turn"))
-        else:
-            scores.append(Score.skipped(metric, "the run ended before this turn"))
         if problem is not None and not failed:
             failed = f"turn {index + 1} failed"
     return combine_turns(metric, scores, higher_is_better=higher_is_better)

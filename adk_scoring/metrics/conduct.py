@@ -6,8 +6,8 @@ In: the calls made in a turn, the expectation, hints about the tools. Out: 1 or 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Final, Literal
 
@@ -15,7 +15,7 @@ from ..alignment import as_calls
 from ..errors import ConfigError
 from ..evidence import Evidence
 from ..matching import ADK_FRAMEWORK_TOOLS, Match
-from ..model import Case, Invocation, Tool, ToolCall, Turn
+from ..model import Case, Tool, ToolCall, Turn
 from ..tools import read_tools
 from .base import Metric, Reply, Score, score_turns
 
@@ -27,7 +27,6 @@ __all__ = [
     "forbidden_tools",
     "read_only_compliance",
     "requires_calls",
-    "score_where",
 ]
 
 Severity = Literal["destructive", "write", "unknown"]
@@ -179,9 +178,6 @@ class Abstention(Metric):
         """Score one case: the mean over the turns in which no call is expected."""
         evidence, match = Evidence.of(evidence), Match(ignore_tools=self.ignore_tools)
 
-        def applies(turn: Turn) -> bool:
-            return all(not match.kept(calls) for calls in _expectations(turn))
-
         def measure(turn: int) -> Score:
             calls = match.kept(evidence.made(turn))
             reason = (
@@ -189,7 +185,14 @@ class Abstention(Metric):
             )
             return Score(self.name, float(not calls), reason=reason, counts={"made": len(calls)})
 
-        return score_where(self.name, evidence, applies, "calls are expected or allowed", measure)
+        return score_turns(
+            self.name,
+            evidence,
+            measure,
+            reference="tool_calls",
+            applies=lambda turn: all(not match.kept(calls) for calls in _expectations(turn)),
+            otherwise="calls are expected or allowed",
+        )
 
 
 @dataclass(frozen=True)
@@ -218,8 +221,13 @@ class ToolCallRate(Metric):
             reason = f"{len(calls)} calls were made" if calls else "no call was made although calls are expected"
             return Score(self.name, float(bool(calls)), reason=reason, counts={"made": len(calls)})
 
-        return score_where(
-            self.name, evidence, lambda turn: requires_calls(turn, match), "no call is required", measure
+        return score_turns(
+            self.name,
+            evidence,
+            measure,
+            reference="tool_calls",
+            applies=lambda turn: requires_calls(turn, match),
+            otherwise="no call is required",
         )
 
 
@@ -230,24 +238,6 @@ def _expectations(turn: Turn) -> list[tuple[ToolCall, ...]]:
 def requires_calls(turn: Turn, match: Match) -> bool:
     """Whether every acceptable expectation of a turn asks for a call that counts and is not optional."""
     return all(any(not call.optional for call in match.kept(calls)) for calls in _expectations(turn))
-
-
-def score_where(
-    metric: str, evidence: Evidence, applies: Callable[[Turn], bool], otherwise: str, measure: Callable[[int], Score]
-) -> Score:
-    """Score the turns that the metric applies to; the others are skipped with the reason `otherwise`."""
-    case = evidence.case
-    # A turn that was never reached counts only where the metric applies to it.
-    nothing_asked = (Invocation(),)
-    turns = tuple(
-        turn if turn.actual is not None or applies(turn) else replace(turn, expected=nothing_asked)
-        for turn in case.turns
-    )
-
-    def measured(turn: int) -> Score:
-        return measure(turn) if applies(case.turns[turn]) else Score.skipped(metric, otherwise)
-
-    return score_turns(metric, Evidence(replace(case, turns=turns)), measured, reference="tool_calls")
 
 
 def _forbidden(calls: Sequence[ToolCall], tools: Sequence[str]) -> Score:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from ..errors import ConfigError
 from ..evidence import Evidence, Evidences
-from ..model import Case
+from ..model import Case, Turn
 from ..text import Tokenizer, normalize, resolve_tokenizer
 from ..text.pairs import levenshtein_many
 from ..text.rouge import RougeScore, rouge
@@ -32,8 +32,8 @@ __all__ = [
 RougeKind = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 Stat = Literal["precision", "recall", "f1"]
 
-Measured = tuple[float, Mapping[str, float], str] | None
-"""Value, counts and reason; ``None``: this reference says nothing that could be checked."""
+Measured = tuple[float, Mapping[str, float], str]
+"""Value, counts and reason."""
 
 
 def score_responses(
@@ -41,7 +41,8 @@ def score_responses(
     evidence: Evidence | Case,
     measure: Callable[[str, str], Measured],
     *,
-    nothing: str = "the expected response is empty: nothing to look for",
+    checkable: Callable[[str], bool] = lambda reference: True,
+    nothing: str = "",
 ) -> Score:
     """Score the answer of each turn against its references; the best one counts.
 
@@ -49,7 +50,8 @@ def score_responses(
         metric: the metric's name.
         evidence: the case.
         measure: takes the answer and one reference.
-        nothing: why a turn is skipped whose references say nothing that could be checked.
+        checkable: whether a reference says anything that the metric could check.
+        nothing: why a turn without such a reference is skipped.
 
     Raises:
         TypeError: an answer is not text; names the case.
@@ -60,24 +62,23 @@ def score_responses(
     def turn_score(turn: int) -> Score:
         actual = case.turns[turn].actual
         text = _text(actual.response if actual else None, case.case_id, "response") or ""
-        best: tuple[float, Mapping[str, float], str] | None = None
-        which = references = 0
-        for index, expected in enumerate(case.turns[turn].expected):
-            reference = _text(expected.response, case.case_id, "expected response")
-            if reference is None:
-                continue
-            references += 1
-            found = measure(text, reference)
-            if found is not None and (best is None or found[0] > best[0]):
-                best, which = found, index
-        if best is None:
-            return Score.skipped(metric, nothing)
-        value, counts, reason = best
-        if references > 1:
-            reason += f"; against alternative {which + 1} of {len(case.turns[turn].expected)}"
+        alternatives = case.turns[turn].expected
+        references = [(i, _text(e.response, case.case_id, "expected response")) for i, e in enumerate(alternatives)]
+        measured = [
+            (index, measure(text, reference))
+            for index, reference in references
+            if reference is not None and checkable(reference)
+        ]
+        which, (value, counts, reason) = max(measured, key=lambda found: found[1][0])
+        if sum(reference is not None for _, reference in references) > 1:
+            reason += f"; against alternative {which + 1} of {len(alternatives)}"
         return Score(metric, value, reason=reason, counts=counts)
 
-    return score_turns(metric, evidence, turn_score, reference="response")
+    def applies(turn: Turn) -> bool:
+        texts = (_text(expected.response, case.case_id, "expected response") for expected in turn.expected)
+        return any(text is not None and checkable(text) for text in texts)
+
+    return score_turns(metric, evidence, turn_score, reference="response", applies=applies, otherwise=nothing)
 
 
 def _text(value: object, case_id: str, what: str) -> str | None:
@@ -125,7 +126,13 @@ class ResponseContains(Metric):
 
     def score(self, evidence: Evidence | Case, replies: Sequence[Reply] = ()) -> Score:
         """Score one case: the mean over its turns that have an expected answer."""
-        return score_responses(self.name, evidence, _contains)
+        return score_responses(
+            self.name,
+            evidence,
+            _contains,
+            checkable=lambda expected: bool(normalize(expected)),
+            nothing="the expected response is empty: nothing to look for",
+        )
 
 
 def _exact(actual: str, expected: str) -> Measured:
@@ -137,8 +144,6 @@ def _exact(actual: str, expected: str) -> Measured:
 
 
 def _contains(actual: str, expected: str) -> Measured:
-    if not normalize(expected):
-        return None
     if contains(actual, expected):
         return 1.0, {}, "the expected text occurs in the response"
     return 0.0, {}, f"the expected text does not occur in the response: {expected[:40]!r}"
