@@ -375,7 +375,7 @@ def test_an_interrupt_is_quiet(here: Path, capsys: pytest.CaptureFixture[str], m
 
 
 def process(folder: Path, *arguments: str, **more: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(
         [sys.executable, "-m", "adk_scoring", "score", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), **more.pop("env", {})},

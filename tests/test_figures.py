@@ -234,7 +234,7 @@ def test_without_matplotlib_the_message_names_the_extra() -> None:
         "    try: draw()\n"
         "    except ScoringError as error: print(error)\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines() == ["figures need matplotlib: pip install 'adk_scoring[plot]'"] * 3
 
 
@@ -243,5 +243,5 @@ def test_comparing_loads_no_matplotlib() -> None:
         "from tests.made_reports import report_of\nfrom adk_scoring import compare\nimport sys\n"
         "r = report_of({'m': [1.0, 0.0]})\nstr(compare({'a': r, 'b': r}))\nprint('matplotlib' in sys.modules)"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

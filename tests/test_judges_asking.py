@@ -282,7 +282,7 @@ def test_a_run_of_200_that_is_ended_half_way_asks_only_the_rest(tmp_path: Path, 
     environment["PYTHONPATH"] = str(Path(adk_scoring.__file__).parents[1])
 
     def start(server: GeminiServer) -> subprocess.Popen[str]:
-        return subprocess.Popen(  # noqa: S603  # our own code
+        return subprocess.Popen(
             [sys.executable, "-c", ASK_200, server.url, str(path)],
             env=environment,
             stdout=subprocess.PIPE,

@@ -39,7 +39,7 @@ def put(store: VerdictStore, name: str, reply: Reply = REPLY, judge: str = "j") 
 def python(code: str, *arguments: str) -> subprocess.Popen[str]:
     """Start another process with the package at hand."""
     environment = {**os.environ, "PYTHONPATH": str(Path(adk_scoring.__file__).parents[1])}
-    return subprocess.Popen(  # noqa: S603  # our own code
+    return subprocess.Popen(
         [sys.executable, "-c", code, *arguments], env=environment, stdout=subprocess.PIPE, text=True
     )
 

@@ -248,7 +248,7 @@ class TestLines:
             "n = 1 + sum(1 for _ in taken)\n"
             "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
         )
-        out = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout  # noqa: S603
+        out = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout
         count, grown = map(int, out.split())
         assert count == 50_000
         assert path.stat().st_size > 20_000_000
@@ -386,5 +386,5 @@ def test_importing_the_readers_loads_neither_pydantic_nor_a_format() -> None:
         "import sys, adk_scoring.readers\n"
         "print([m for m in sys.modules if 'pydantic' in m or m.startswith('adk_scoring.readers.adk')])"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout  # noqa: S603
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"

@@ -167,7 +167,7 @@ def test_a_huge_string_is_carried_and_not_multiplied(name: str) -> None:
         "side = case.turns[0].actual or case.turns[0].expected[0]\n"
         "print(len(side.response or ''), case.error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "100000000 None", done.stderr[-500:]
 
 
@@ -192,7 +192,7 @@ def test_lines_of_a_format_are_taken_one_by_one(name: str, tmp_path: Path) -> No
         "tracemalloc.start()\n"
         "print(1 + sum(case.error is None for case in taken), tracemalloc.get_traced_memory()[1])"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     count, peak = map(int, done.stdout.split())
     assert count == 5_000
     assert peak < 4_000_000

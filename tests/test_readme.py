@@ -23,7 +23,7 @@ def test_the_tables_name_every_metric_and_nothing_else() -> None:
 def test_the_sample_prints_what_the_readme_shows() -> None:
     command = next(line for line in README.splitlines() if line.startswith("$ ") and "score notebooks/sample" in line)
     arguments = command.partition("-m adk_scoring ")[2].split()
-    done = subprocess.run(  # noqa: S603  # our own command line on our own files
+    done = subprocess.run(
         [sys.executable, "-m", "adk_scoring", *arguments], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
     )
     shown = README[README.index("```text\n") + len("```text\n") :].partition("\n```")[0]

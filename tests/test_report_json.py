@@ -91,7 +91,7 @@ def test_the_text_does_not_depend_on_the_process() -> None:
     )
     root = str(Path(__file__).resolve().parents[1])
     texts = {
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             [sys.executable, "-c", program],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root},
             check=True,
