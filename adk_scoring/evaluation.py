@@ -14,7 +14,7 @@ from .event_loop import run
 from .evidence import Evidence, Evidences
 from .metrics.base import Metric, Score, Scores, score_safely
 from .metrics.judged import JudgedMetric
-from .model import Case
+from .model import Case, cases_of
 from .pairing import Pairing
 from .report import Report
 from .report.signature import Signature
@@ -119,9 +119,7 @@ def _checked(
     if isinstance(cases, Pairing):
         listed, notes = (*cases.cases, *cases.without_run), _notes(cases)
     else:
-        listed, notes = tuple(cases), ()
-        if strangers := [item for item in listed if not isinstance(item, Case)]:
-            raise TypeError(f"wanted cases, got {type(strangers[0]).__name__}; a file is read with read(path)")
+        listed, notes = cases_of(cases), ()
     if not listed:
         raise ScoringError("no cases were given; an evaluation of nothing is not a success")
     if store is not None and judge is None:

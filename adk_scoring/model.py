@@ -9,13 +9,14 @@ expectations (`expected`), each an `Invocation`: the user's text, the tool calls
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
+from os import PathLike
 from typing import Any
 
 from .errors import MatchError
 
-__all__ = ["Case", "Invocation", "RecordedScore", "Rubric", "Session", "Tool", "ToolCall", "Turn", "Usage"]
+__all__ = ["Case", "Invocation", "RecordedScore", "Rubric", "Session", "Tool", "ToolCall", "Turn", "Usage", "cases_of"]
 
 
 def _repr(self: Any) -> str:
@@ -356,3 +357,26 @@ class Case:
     source: tuple[str, str] = ("", "")
 
     __repr__ = _repr
+
+
+def cases_of(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Gather the cases that a caller gave.
+
+    Raises:
+        TypeError: it is not cases; says what was given, and what to do.
+
+    >>> cases_of("runs.json")
+    Traceback (most recent call last):
+    TypeError: wanted cases, got str: 'runs.json'; a file is read with read(path)
+    """
+    read_it = "a file is read with read(path)"
+    if isinstance(cases, str | bytes | PathLike):
+        raise TypeError(f"wanted cases, got {type(cases).__name__}: {cases!r:.80}; {read_it}")
+    if not isinstance(cases, Iterable):
+        hint = "put it in a list" if isinstance(cases, Case) else read_it
+        raise TypeError(f"wanted cases, got one {type(cases).__name__}; {hint}")
+    gathered = tuple(cases)
+    for index, item in enumerate(gathered):
+        if not isinstance(item, Case):
+            raise TypeError(f"wanted cases, got at [{index}] {type(item).__name__}: {item!r:.80}; {read_it}")
+    return gathered

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from .errors import ReadWarning
-from .model import Case, Invocation, Turn
+from .model import Case, Invocation, Turn, cases_of
 
 __all__ = ["Pairing", "pair"]
 
@@ -56,13 +56,16 @@ def pair(*, actual: Iterable[Case], expected: Iterable[Case]) -> Pairing:
         The pairs, in the order of `expected`, and what did not pair. Cases pair by set and case id, then by
         case id alone, then by equal user texts where exactly one expected case has them.
 
+    Raises:
+        TypeError: a side is not cases, e.g. the path of a file that was not read.
+
     >>> said = Invocation("hi", tool_calls=(), response="Hello!")
     >>> pairing = pair(actual=[Case("session-7", (Turn(said),))], expected=[Case("greet", (Turn(None, (said,)),))])
     >>> [case.case_id for case in pairing.cases], pairing.without_run
     (['greet'], ())
     """
-    expectations = list(expected)
-    runs: list[Case | None] = [_as_run(case) for case in actual]
+    expectations = cases_of(expected)
+    runs: list[Case | None] = [_as_run(case) for case in cases_of(actual)]
     found: list[list[Case]] = [[] for _ in expectations]
 
     def take(key: Callable[[Case], Key | None]) -> None:

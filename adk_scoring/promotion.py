@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from .errors import ScoringError
-from .model import Case, Invocation, ToolCall, Turn
+from .model import Case, Invocation, ToolCall, Turn, cases_of
 
 __all__ = ["promote"]
 
@@ -30,6 +30,7 @@ def promote(case: Case, *, case_id: str | None = None, tags: Iterable[str] = ())
 
     Raises:
         ScoringError: the case or one of its turns is an error, or has no run.
+        TypeError: it is not a case.
 
     >>> run = Invocation("Weather in Paris?", (ToolCall("get_weather", {"city": "Paris"}, step=0),), "20 degrees.")
     >>> promote(Case("s-17", (Turn(run),)), case_id="paris", tags=["regression"])  # doctest: +NORMALIZE_WHITESPACE
@@ -37,6 +38,7 @@ def promote(case: Case, *, case_id: str | None = None, tags: Iterable[str] = ())
         tool_calls=(ToolCall(name='get_weather', args={'city': 'Paris'}),), response='20 degrees.'),)),),
         tags=('regression',))
     """
+    (case,) = cases_of([case])
     if case.error:
         raise ScoringError(f"case {case.case_id!r} cannot be promoted, it is an error: {case.error}")
     if not case.turns:

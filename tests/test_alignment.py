@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adk_scoring.alignment import Alignment, align, as_calls
 from adk_scoring.alignment.assignment import best_assignment, maximum_matching
-from adk_scoring.errors import MatchError
+from adk_scoring.errors import ConfigError, MatchError
 from adk_scoring.evidence import Evidence
 from adk_scoring.matching import Match
 from adk_scoring.metrics import METRICS, formulas
@@ -245,3 +245,12 @@ def test_brute_force_agrees_on_every_small_pattern() -> None:
     for actual, expected, rule in product(lists, lists, ("exact", "subset", "superset", "ignore")):
         found = {n: f.value(Alignment(actual, expected, Match(args=rule))) for n, f in FORMULAS.items()}  # type: ignore[arg-type]  # a str of the loop
         assert found == scores(actual, expected, rule), (actual, expected, rule)
+
+
+def test_a_rule_may_be_spelled_as_in_a_configuration() -> None:
+    made, wanted = [("book", {"seat": "3B", "meal": "none"})], [("book", {"seat": "3B"})]
+    assert align(made, wanted).k == 0
+    assert align(made, wanted, match="subset").k == 1
+    assert align(made, wanted, match={"args": "ignore"}).k == 1
+    with pytest.raises(ConfigError, match="wanted one of exact, subset"):
+        align(made, wanted, match="sub")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_scoring import Case, Invocation, Pairing, ReadWarning, Turn, evaluate, pair
+from adk_scoring import Case, Invocation, Pairing, ReadWarning, Turn, evaluate, pair, promote
 from tests.build import calls, runs, said, wants
 
 
@@ -250,3 +252,27 @@ def test_alternatives_stay_and_both_sides_of_a_run_file_are_not_mixed() -> None:
     (only,) = pair(actual=[run], expected=[expected]).cases
     assert [side.tool_calls for side in only.turns[0].expected] == [calls("a"), calls("b")]
     assert made(pair(actual=[run], expected=[expected])) == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("run.json", "got str: 'run.json'; a file is read with read"),
+        (Path("run.json"), "got PosixPath|got WindowsPath"),
+        (Case("a", ()), "got one Case; put it in a list"),
+        (7, "got one int"),
+        ([Case("a", ()), {"case_id": "b"}], r"got at \[1\] dict"),
+    ],
+)
+def test_what_is_no_list_of_cases_is_refused_in_words(wrong: Any, why: str) -> None:
+    with pytest.raises(TypeError, match=f"wanted cases, ({why})"):
+        pair(actual=wrong, expected=[])
+    with pytest.raises(TypeError, match=why):
+        pair(actual=[], expected=wrong)
+    with pytest.raises(TypeError, match=why):
+        evaluate(wrong)
+
+
+def test_only_a_case_is_promoted() -> None:
+    with pytest.raises(TypeError, match=r"wanted cases, got at \[0\] str: 'run.json'"):
+        promote("run.json")  # type: ignore[arg-type]

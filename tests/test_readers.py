@@ -349,7 +349,7 @@ class TestMessages:
         assert "'evalCases' is right, but its items have the keys [name, userMessage]" in message
         message = refused([{"name": "a"}, 5])
         assert "found a list of 2 items, keys [name]" in message
-        assert "found a list of 1 items, a list; wanted one of" in refused([5])
+        assert "found a list of 1 items, the first a number; wanted one of" in refused([5])
 
     def test_values_that_python_will_not_print_are_named(self) -> None:
         turns = [{"user_content": [{"text": odd}]} for odd in (10**5000, {(1, 2): 3})]

@@ -183,7 +183,8 @@ GOOD_TEXT = evaluate([case(GOOD)], {"trajectory_f1": 1}).to_json()
         (b"\xff\xfe", "report: not JSON"),
         ("[" * 100_000, "report: not JSON"),
         ("[]", "not a report: found list; wanted 'format': 'adk_scoring.report'"),
-        ('{"eval_cases": []}', "not a report: found eval_cases"),
+        ('{"eval_cases": []}', r"not a report: found keys \[eval_cases\]"),
+        ("{}", r"not a report: found keys \[\]"),
         (GOOD_TEXT.replace('"version": 1', '"version": 2'), "version 2; this library reads 1"),
         (GOOD_TEXT.replace('"trajectory_f1": {', '"other": {'), "damaged: KeyError: 'trajectory_f1'"),
         (

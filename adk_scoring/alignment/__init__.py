@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -253,19 +253,23 @@ def _leaves_order_free(expected: Sequence[ToolCall]) -> bool:
     return False
 
 
-def align(actual: Sequence[Any], expected: Sequence[Any], *, match: Match | None = None) -> Alignment:
+def align(
+    actual: Sequence[Any], expected: Sequence[Any], *, match: Match | Mapping[str, Any] | str | None = None
+) -> Alignment:
     """Align the calls that were made with the calls that were expected.
 
     Args:
         actual: the calls made, in order; each whatever `ToolCall.of` takes.
         expected: the calls expected, in order.
-        match: when two calls are the same; exact arguments by default.
+        match: when two calls are the same; exact arguments by default. The spelling of a configuration file will do
+            too, e.g. ``"subset"``.
 
     Returns:
         The alignment; print it to see it.
 
     Raises:
         MatchError: something is not a tool call, or arguments to compare are unknown.
+        ConfigError: `match` is no rule.
 
     >>> print(align([("book", {"seat": "3B"}), "pay"], ["search", ("book", {"seat": "3A"}), "pay"]))
     2 calls made, 3 expected: 1 match, 1 of them in order
@@ -274,7 +278,7 @@ def align(actual: Sequence[Any], expected: Sequence[Any], *, match: Match | None
       ~  book(seat="3A")  book(seat="3B")  seat: expected "3A", got "3B"
       =  pay()            pay()
     """
-    return Alignment(as_calls(actual, "actual"), as_calls(expected, "expected"), match or Match())
+    return Alignment(as_calls(actual, "actual"), as_calls(expected, "expected"), Match.of(match))
 
 
 def as_calls(calls: Sequence[Any], side: str) -> tuple[ToolCall, ...]:

@@ -51,7 +51,7 @@ def trajectory_precedence(
     >>> trajectory_precedence(["get", "pay"], rules=[("get", "pay"), ("confirm", "pay")])
     0.5
     """
-    metric = TrajectoryPrecedence(match or DEFAULT_MATCH, tuple(rules))
+    metric = TrajectoryPrecedence(Match.of(match), tuple(rules))
     return float(metric.judge(align(actual, expected, match=metric.match)))
 
 

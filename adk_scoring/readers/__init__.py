@@ -107,8 +107,8 @@ class _NoCasesError(ReadError):
 
 def _forced(name: str | None) -> Reader | None:
     if name is None or name in READERS:
-        return READERS[name] if name else None
-    near = difflib.get_close_matches(name, READERS, n=1)
+        return READERS[name] if name is not None else None
+    near = difflib.get_close_matches(str(name), READERS, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ReadError(f"unknown format {name!r}, wanted one of {', '.join(READERS)}{hint}")
 
@@ -193,9 +193,13 @@ def _unsupported(value: Any) -> str:
     record, found = value, ""
     if isinstance(value, list):
         record = next((item for item in value if isinstance(item, dict)), None)
-        found = f"a list of {len(value)} items, " if value else "an empty list, "
+        found = f"a list of {len(value)} items, " if value else "an empty list"
     if not isinstance(record, dict):
-        return f"not a supported evaluation file: found {found}{kind_of(value)}; wanted one of the formats {formats}"
+        if not isinstance(value, list):
+            found = kind_of(value)
+        elif value:
+            found += f"the first {kind_of(value[0])}"
+        return f"not a supported evaluation file: found {found}; wanted one of the formats {formats}"
     keys = [str(key) for key in record][:20]
     found += f"keys [{', '.join(keys)}]"
     message = f"not a supported evaluation file: found {found}; wanted one of the formats {formats}"

@@ -124,8 +124,10 @@ def report_from_json(text: str | bytes) -> Report:
     except (ValueError, RecursionError) as error:
         raise ReadError(f"not JSON: {error}", path="report") from None
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        found = ", ".join(map(str, document)) if isinstance(document, Mapping) else type(document).__name__
-        raise ReadError(f"not a report: found {found}; wanted 'format': {FORMAT!r}", path="report")
+        keys = f"keys [{', '.join(map(str, document))[:200]}]" if isinstance(document, Mapping) else ""
+        raise ReadError(
+            f"not a report: found {keys or type(document).__name__}; wanted 'format': {FORMAT!r}", path="report"
+        )
     if document.get("version") != VERSION:
         raise ReadError(f"version {document.get('version')!r}; this library reads {VERSION}", path="report")
     where = "criteria"
