@@ -6,7 +6,7 @@ so a report of a million cases stays small.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -25,6 +25,7 @@ from .summary import CaseVerdict, Summary, case_verdicts, summarise
 if TYPE_CHECKING:
     from ..stats import PassK
     from .breakdown import ToolSummary
+    from .recorded import RecordedTable
 
 __all__ = ["CaseReport", "Failure", "Report", "Row", "Rows", "Summary"]
 
@@ -235,6 +236,27 @@ class Report:
         from .breakdown import pass_k
 
         return pass_k(self, label, max_k)
+
+    def recorded(self, criteria: Mapping[str, str] | None = None) -> RecordedTable:
+        """Return the scores that the files already held beside ours, in one table; print it to see it.
+
+        Args:
+            criteria: which criterion a recorded metric stands beside, by their names; default: the one of that label,
+                else the one whose metric has that name.
+
+        Raises:
+            ConfigError: there is no such criterion.
+
+        >>> from adk_scoring import Case, Invocation, RecordedScore, Turn, evaluate
+        >>> turn = Turn(Invocation(tool_calls=()), (Invocation(tool_calls=()),))
+        >>> case = Case("a", (turn,), recorded=(RecordedScore("tool_match", 0.0),))
+        >>> print(evaluate([case], {"trajectory_f1": 1.0}).recorded({"tool_match": "trajectory_f1"}))
+        case  recorded as  recorded   ours  difference  criterion
+        a     tool_match      0.000  1.000          +1  trajectory_f1
+        """
+        from .recorded import recorded_table
+
+        return recorded_table(self, criteria or {})
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one flat dict a row, for a data frame or a CSV file; a missing value is ``None``."""
