@@ -117,9 +117,12 @@ def _write(
     named: bool,
 ) -> int:
     """Write each case natively, read it back, and add what is missing under the extra key."""
-    set_id = next((case.set_id for case in cases if case.set_id), Reading(str(path)).stem if named else "")
-    set_name = next((case.set_name for case in cases if case.set_name), "")
-    envelope: _Record = ({"eval_set_id": set_id} if set_id else {}) | ({"name": set_name} if set_name else {})
+    set_id = set_name = ""
+    envelope: _Record = {}
+    if named:  # agents-cli's tools refuse a dataset that says more than its cases
+        set_id = next((case.set_id for case in cases if case.set_id), Reading(str(path)).stem)
+        set_name = next((case.set_name for case in cases if case.set_name), "")
+        envelope = {"eval_set_id": set_id} | ({"name": set_name} if set_name else {})
     items = []
     for case in cases:
         case = replace(case, set_id=case.set_id or set_id, set_name=case.set_name or set_name)

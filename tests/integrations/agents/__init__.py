@@ -1,0 +1,1 @@
+"""The folder of applications that ADK is given."""
