@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,12 +23,15 @@ from .trip_cases import AGENTS, CASES, CRITERIA, FAILING, HELLO, PASSING, SKIPPE
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """ADK's own server on the loopback interface."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """ADK's own server on the loopback interface, over a copy of the applications: it writes sessions beside them."""
+    apps = tmp_path_factory.mktemp("server") / "apps"
+    shutil.copytree(AGENTS, apps, ignore=shutil.ignore_patterns("__pycache__"))
+    (apps / "__init__.py").unlink()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", str(port), str(AGENTS)]
+    command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", str(port), str(apps)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
