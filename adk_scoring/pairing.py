@@ -148,12 +148,13 @@ def _user_texts(case: Case) -> tuple[str, ...] | None:
 def _joined(run: Case, expectation: Case, trial: int, surplus: list[str]) -> Case:
     """Put the run's actual turns beside the expectation's turns; the expectation says what the case is."""
     where = f"{expectation.case_id}, run from {' '.join(part for part in run.source if part) or run.case_id}"
-    matched, left = _pair_turns(run.turns, expectation.turns, where)
+    places = _pair_turns(run.turns, expectation.turns, where)
     turns = tuple(
-        Turn(actual=actual.actual if actual else None, expected=turn.expected)
-        for turn, actual in zip(expectation.turns, matched, strict=True)
+        Turn(actual=None if place is None else run.turns[place].actual, expected=turn.expected)
+        for turn, place in zip(expectation.turns, places, strict=True)
     )
-    surplus += [f"{where}: turn {index + 1} of the run paired with no expected turn" for index in left]
+    left = [place for place in range(len(run.turns)) if place not in places]
+    surplus += [f"{where}: turn {place + 1} of the run paired with no expected turn" for place in left]
     return replace(
         expectation,
         turns=turns,
@@ -161,7 +162,11 @@ def _joined(run: Case, expectation: Case, trial: int, surplus: list[str]) -> Cas
         session=expectation.session or run.session,
         rubrics=expectation.rubrics or run.rubrics,
         tags=tuple(dict.fromkeys((*expectation.tags, *run.tags))),
-        recorded=run.recorded,
+        recorded=tuple(
+            score if score.turn is None else replace(score, turn=places.index(score.turn))
+            for score in run.recorded
+            if score.turn is None or score.turn in places
+        ),
         tools=expectation.tools if expectation.tools is not None else run.tools,
         instructions=expectation.instructions or run.instructions,
         context=expectation.context or run.context,
@@ -171,13 +176,12 @@ def _joined(run: Case, expectation: Case, trial: int, surplus: list[str]) -> Cas
     )
 
 
-def _pair_turns(actual: Sequence[Turn], expected: Sequence[Turn], where: str) -> tuple[list[Turn | None], list[int]]:
-    """Return for each expected turn its recorded turn or None, and the indices of the recorded turns left over."""
+def _pair_turns(actual: Sequence[Turn], expected: Sequence[Turn], where: str) -> list[int | None]:
+    """Return for each expected turn the index of its recorded turn, or None."""
     ids = [turn.actual.invocation_id if turn.actual else "" for turn in actual]
     wanted = [turn.expected[0].invocation_id if turn.expected else "" for turn in expected]
     if all(ids) and len(set(ids)) == len(ids) and len(ids) == len(wanted) and set(ids) == set(wanted):
-        at = dict(zip(ids, actual, strict=True))
-        return [at[name] for name in wanted], []
+        return [ids.index(name) for name in wanted]
     said, asked = [_said(turn) for turn in actual], [_said(turn) for turn in expected]
     places = _in_order(said, asked)
     if places is None:
@@ -188,8 +192,7 @@ def _pair_turns(actual: Sequence[Turn], expected: Sequence[Turn], where: str) ->
                 stacklevel=4,
             )
         places = [index if index < len(actual) else None for index in range(len(expected))]
-    left = sorted(set(range(len(actual))) - {place for place in places if place is not None})
-    return [None if place is None else actual[place] for place in places], left
+    return places
 
 
 def _in_order(said: Sequence[str], asked: Sequence[str]) -> list[int | None] | None:

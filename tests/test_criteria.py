@@ -108,7 +108,7 @@ def test_what_is_no_criteria_is_refused(source: Any, says: str) -> None:
             f"x: unknown metric 'tool_trajectory_score'; did you mean '{ADK}'?",
         ),
         ({"x": {"metric": ["trajectory_f1"]}}, "x: unknown metric ['trajectory_f1']"),
-        ({"x": 1}, "x: unknown metric 'x'"),
+        ({"x": 1}, "x: unknown metric 'x'; the names are those of adk_scoring.METRICS"),
         ({ADK: {"match_typ": "EXACT"}}, f"{ADK} has no parameter 'match_typ'; did you mean 'match_type'?"),
         ({"trajectory_f1": {"tool": 1}}, "trajectory_f1 has no parameter 'tool'; it takes match"),
         ({"trajectory_f1": {"formula": "x"}}, "trajectory_f1 has no parameter 'formula'"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_scoring import Case, Invocation, Pairing, ReadWarning, Turn, evaluate, pair, promote
+from adk_scoring import Case, Invocation, Pairing, ReadWarning, RecordedScore, Turn, evaluate, pair, promote
 from tests.build import calls, runs, said, wants
 
 
@@ -276,3 +276,13 @@ def test_what_is_no_list_of_cases_is_refused_in_words(wrong: Any, why: str) -> N
 def test_only_a_case_is_promoted() -> None:
     with pytest.raises(TypeError, match=r"wanted cases, got at \[0\] str: 'run.json'"):
         promote("run.json")  # type: ignore[arg-type]
+
+
+def test_recorded_scores_follow_their_turns() -> None:
+    recorded = (*(RecordedScore(f"m{turn}", 1.0, turn=turn) for turn in (0, 1, 2)), RecordedScore("whole", 0.5))
+    run = runs("c", "hello", "buy", "bye", recorded=recorded)
+    (by_text,) = pair(actual=[run], expected=[wants("c", "buy", "bye")]).cases
+    assert [(score.metric, score.turn) for score in by_text.recorded] == [("m1", 0), ("m2", 1), ("whole", None)]
+    reordered = runs("c", "a", "b", ids=["1", "2"], recorded=recorded[:2])
+    (by_id,) = pair(actual=[reordered], expected=[wants("c", "b", "a", ids=["2", "1"])]).cases
+    assert [(score.metric, score.turn) for score in by_id.recorded] == [("m0", 1), ("m1", 0)]

@@ -191,6 +191,7 @@ class TestSources:
         assert "did you mean 'adk_evalset'?" in refused(EVAL_SET, format="adk_evalsets")
         assert "found a list, wanted an object" in refused([1], format="adk_evalset")
         assert "found a number, wanted an object" in str(read(b"5", format="records")[0].error)
+        assert [case.case_id for case in read(b"5", format="records")] == ["<bytes>"]  # a row of a report has a name
         two = "\n".join(map(json.dumps, json.loads(READERS["adk_events"].example)["events"]))
         assert read(two, format="adk_events") == read(two)
         assert [case.case_id for case in read(f"{RECORD}\n{OTHER}", format="records")] == ["a", "b"]

@@ -116,7 +116,8 @@ def criterion_of(label: str, spec: Any, shared_match: Any, where: str) -> Criter
     name = spec.get("metric", label)
     make = METRICS.get(name) if isinstance(name, str) else None
     if make is None:
-        raise ConfigError(f"{where}: unknown metric {name!r}{_nearest(name, METRICS)}")
+        hint = _nearest(name, METRICS) or "; the names are those of adk_scoring.METRICS"
+        raise ConfigError(f"{where}: unknown metric {name!r}{hint}")
     parameters = {_ADK_ALIASES.get(key, key): value for key, value in spec.items() if key not in _SETTINGS}
     signature = inspect.signature(make).parameters
     known = list(signature)

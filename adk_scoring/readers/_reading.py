@@ -222,6 +222,6 @@ class Reading:
 
     def error_case(self, error: ReadError, *, case_id: Any, set_id: str = "", where: str) -> Case:
         """A case that stands for something that could not be read."""
-        name = case_id if isinstance(case_id, str) and case_id else where
+        name = case_id if isinstance(case_id, str) and case_id else where or self.stem
         located = ReadError(error.message, location=error.location or where)
         return Case(name, (), set_id=set_id, error=str(located), source=(self.path, where))
