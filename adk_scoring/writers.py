@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from os import PathLike
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ReadWarning
-from .model import Case, Turn
+from .model import Case, Turn, cases_of
 from .readers import _extra, adk_evalset, agents_cli
 from .readers._reading import Reading, known_keys
 from .readers.records import write_jsonl
@@ -30,6 +30,7 @@ _Record = dict[str, Any]
 _EVALSET_KEYS = {_extra.KEY} | known_keys(
     "eval_id", "eval_case_id", "case_id", "id", "conversation", "session_input", "rubrics", "tags"
 )
+_SESSION_KEYS = known_keys("app_name", "user_id", "state")
 
 
 def write_evalset(cases: Iterable[Case], path: str | PathLike[str]) -> int:
@@ -60,7 +61,7 @@ def write_evalset(cases: Iterable[Case], path: str | PathLike[str]) -> int:
     """
     wanted = []
     runs = 0
-    for case in cases:
+    for case in cases_of(cases):
         runs += any(turn.actual for turn in case.turns)
         wanted.append(replace(case, turns=tuple([_expectation(turn) for turn in case.turns])))
     if runs:
@@ -99,7 +100,7 @@ def write_agents_cli(cases: Iterable[Case], path: str | PathLike[str]) -> int:
     1
     [{'tool_name': 'greet', 'tool_input': {'loud': True}}]
     """
-    return _write(list(cases), Path(path), _agents_cli_case, agents_cli.cases, named=False)
+    return _write(cases_of(cases), Path(path), _agents_cli_case, agents_cli.cases, named=False)
 
 
 def _expectation(turn: Turn) -> Turn:
@@ -109,7 +110,7 @@ def _expectation(turn: Turn) -> Turn:
 
 
 def _write(
-    cases: list[Case],
+    cases: Sequence[Case],
     path: Path,
     native_case: Callable[[_Record], _Record],
     read_back: Callable[[Any, Reading, str], Iterator[Case]],
@@ -146,8 +147,9 @@ def _evalset_case(record: _Record) -> _Record:
     metadata = dict(record.get("metadata", {}))
     # The id of a run's session is not written there: ADK would put every later run into that one session.
     session = {key: value for key, value in record.get("session", {}).items() if key != "session_id"}
-    if isinstance(metadata.get("session_input"), dict):
-        session = metadata.pop("session_input") | session
+    rest = metadata.get("session_input")
+    if isinstance(rest, dict) and not rest.keys() & _SESSION_KEYS:  # else it would be read as the session itself
+        session = rest | session
     out: _Record = {"eval_id": record["case_id"]}
     # A scenario has a plan in the place of turns.
     if record["turns"] or metadata.get("conversation_scenario") is None:

@@ -366,3 +366,17 @@ def test_public_eval_sets_move_without_loss(write: Writer) -> None:
         assert as_text(written_and_read(write, cases)) == as_text(cases), path.name
         moved += len(cases)
     assert moved == 257
+
+
+def test_what_only_looks_like_a_session_stays_metadata(tmp_path: Path) -> None:
+    odd = Case("a", (wanted("hi"),), set_id="s", metadata={"session_input": {"state": False}})
+    assert write_evalset([odd], tmp_path / "s.evalset.json") == 1
+    (back,) = read(tmp_path / "s.evalset.json")
+    assert (back.error, back.session, back.metadata) == (None, None, odd.metadata)
+
+
+@pytest.mark.parametrize("write", [write_evalset, write_agents_cli])
+def test_only_cases_are_written(write: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"wanted cases, got str: 'runs\.json'; a file is read with read"):
+        write("runs.json", tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
