@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .calibration.pairs import Preference as Preference
     from .calibration.pairs import judge_pairs as judge_pairs
     from .calibration.pairs import order_agreement as order_agreement
-    from .calling import Agent as Agent
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .comparison.baseline import Baseline as Baseline
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
     from .errors import ReadError as ReadError
     from .errors import ReadWarning as ReadWarning
     from .errors import ScoringError as ScoringError
-    from .eval_runs import evaluate_directory as evaluate_directory
-    from .eval_runs import evaluate_file as evaluate_file
     from .evaluation import evaluate as evaluate
     from .evaluation import evaluate_async as evaluate_async
     from .evaluation import rejudge as rejudge
@@ -118,6 +115,9 @@ if TYPE_CHECKING:
     from .report.signature import Signature as Signature
     from .runner import collect as collect
     from .runner import collect_async as collect_async
+    from .runner.calling import Agent as Agent
+    from .runner.files import evaluate_directory as evaluate_directory
+    from .runner.files import evaluate_file as evaluate_file
     from .text.diff import show_text as show_text
     from .text.rouge import rouge as rouge
     from .text.similarity import jaccard as jaccard
@@ -131,13 +131,13 @@ __version__ = "0.1.0"
 _HOME = {
     "alignment": "Alignment align",
     "comparison.baseline": "Baseline read_baseline write_baseline",
-    "calling": "Agent",
+    "runner.calling": "Agent",
     "comparison": "Comparison compare",
     "calibration.annotations": "Annotation annotation_items read_annotations write_annotations",
     "calibration": "Agreement Calibration agreement calibrate",
     "criteria": "Criteria Criterion",
     "errors": "ConfigError JudgeError MatchError ReadError ReadWarning ScoringError",
-    "eval_runs": "evaluate_directory evaluate_file",
+    "runner.files": "evaluate_directory evaluate_file",
     "evaluation": "evaluate evaluate_async rejudge rescore",
     "comparison.gating": "Gate gate",
     "harness": "as_evaluator",

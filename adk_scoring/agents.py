@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
-from .calling import Agent
 from .errors import ConfigError, ScoringError
 from .event_loop import run
 from .model import Invocation, Session
+from .runner.calling import Agent
 
 __all__ = ["adk_agent", "adk_server", "adk_server_apps", "function_agent"]
 

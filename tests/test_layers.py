@@ -37,11 +37,8 @@ MAY_IMPORT = {
     "comparison": {"criteria", "errors", "render", "report", "stats", "__version__"},
     "calibration": SCORING | {"event_loop", "judges", "metrics", "readers", "report", "stats"},
     "linting": SCORING | {"criteria", "metrics", "readers", "render"},
-    "calling": {"errors", "event_loop", "model", "readers"},
-    "run_log": {"errors", "model", "readers"},
-    "runner": {"calling", "errors", "event_loop", "model", "readers", "run_log"},
-    "agents": {"calling", "errors", "event_loop", "model"},
-    "eval_runs": {"criteria", "evaluation", "judges", "model", "readers", "report", "runner"},
+    "runner": {"criteria", "errors", "evaluation", "event_loop", "judges", "model", "readers", "report"},
+    "agents": {"errors", "event_loop", "model", "runner"},
     "harness": {"criteria", "errors", "evaluation", "judges", "metrics", "model", "readers"},
     "render": {"alignment", "comparison", "errors", "matching", "model", "report", "stats", "text"},
 }

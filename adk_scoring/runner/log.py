@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from .errors import ReadError
-from .model import Case, Invocation, Session, Turn
-from .readers.records import case_from_record, case_to_record, record_to_line
+from ..errors import ReadError
+from ..model import Case, Invocation, Session, Turn
+from ..readers.records import case_from_record, case_to_record, record_to_line
 
 __all__ = ["RunLog", "fingerprint"]
 

@@ -22,12 +22,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
+from ..errors import ConfigError
+from ..event_loop import run
+from ..model import Case, Invocation, Session, Turn
+from ..readers._reading import Reading
 from .calling import Agent, call_agent
-from .errors import ConfigError
-from .event_loop import run
-from .model import Case, Invocation, Session, Turn
-from .readers._reading import Reading
-from .run_log import RunLog, user_texts
+from .log import RunLog, user_texts
 
 __all__ = ["Agents", "Interrupted", "RunOptions", "RunProgress", "collect", "collect_async"]
 

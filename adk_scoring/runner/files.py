@@ -8,16 +8,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from .criteria import Criteria, CriteriaLike
-from .evaluation import evaluate
-from .model import Case
-from .readers import read
-from .report import Report
-from .report.merge import merged
-from .runner import Agents, RunOptions, collect
+from ..criteria import Criteria, CriteriaLike
+from ..evaluation import evaluate
+from ..model import Case
+from ..readers import read
+from ..report import Report
+from ..report.merge import merged
+from . import Agents, RunOptions, collect
 
 if TYPE_CHECKING:
-    from .judges import Judge, VerdictStore
+    from ..judges import Judge, VerdictStore
 
 __all__ = ["DirectoryReport", "evaluate_directory", "evaluate_file"]
 

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequenc
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from .errors import MatchError, ReadError
-from .event_loop import in_thread
-from .model import Case, Invocation, Session, ToolCall, Turn
-from .readers import adk_events
-from .readers._reading import Reading
-from .readers.records import case_from_record, case_to_record
+from ..errors import MatchError, ReadError
+from ..event_loop import in_thread
+from ..model import Case, Invocation, Session, ToolCall, Turn
+from ..readers import adk_events
+from ..readers._reading import Reading
+from ..readers.records import case_from_record, case_to_record
 
 __all__ = ["Agent", "Answer", "call_agent"]
 
