@@ -202,3 +202,9 @@ def test_many_cases_are_not_slower_each_than_few() -> None:
     few = min(seconds_per_case(100) for _ in range(5))
     # A machine under load may take a little longer; anything that grows with the number of cases takes 100 times.
     assert seconds_per_case(10_000) < 3 * few
+
+
+@pytest.mark.parametrize("tool", ["", 3, None])
+def test_a_single_tool_wants_a_name(tool: Any) -> None:
+    with pytest.raises(ConfigError, match="wanted the name of the tool"):
+        trajectory_single_tool_use(["search"], tool)

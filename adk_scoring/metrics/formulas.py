@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from ..alignment import Alignment, align, as_calls
+from ..errors import ConfigError
 from ..matching import Match
 
 __all__ = [
@@ -404,8 +405,11 @@ def trajectory_single_tool_use(actual: Sequence[Any], tool: str) -> float:
 
     Raises:
         MatchError: something is not a tool call.
+        ConfigError: `tool` is no name.
 
     >>> trajectory_single_tool_use(["search", "book"], "book")
     1.0
     """
+    if not isinstance(tool, str) or not tool:
+        raise ConfigError(f"tool {tool!r}; wanted the name of the tool")
     return float(any(call.name == tool for call in as_calls(actual, "actual")))
