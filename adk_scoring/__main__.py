@@ -17,6 +17,7 @@ from pathlib import Path
 
 from adk_scoring import (
     Case,
+    ConfigError,
     Criteria,
     GeminiJudge,
     ReadWarning,
@@ -32,6 +33,7 @@ from adk_scoring.render.markdown import sets_markdown
 from adk_scoring.render.text import sets_text
 from adk_scoring.render.words import plain
 from adk_scoring.report_commands import add_commands
+from adk_scoring.tools import read_tools
 
 PASSED, NOT_PASSED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 
@@ -107,6 +109,8 @@ def _score(options: argparse.Namespace) -> int:
         raise ScoringError(f"{options.actual} is ACTUAL and --expected; a file that holds both sides is given once")
     actual = read(options.actual)
     expected = read(options.expected) if options.expected else None
+    if expected is not None:
+        _expects(expected)
     config = options.config
     criteria = Criteria.from_file(config) if config else Criteria.discover(options.expected or options.actual)
     judge, store = _judge(options)
@@ -151,6 +155,10 @@ def _lint(options: argparse.Namespace) -> int:
             tools = json.loads(Path(options.tools).read_text(encoding="utf-8-sig"))
         except (ValueError, RecursionError) as error:
             raise ScoringError(f"{options.tools}: not JSON: {error}") from None
+        try:
+            tools = read_tools(tools)
+        except ConfigError as error:
+            raise ScoringError(f"{options.tools}: {error}") from None
     if options.config:
         criteria = Criteria.from_file(options.config)
     with warnings.catch_warnings():
@@ -184,6 +192,16 @@ def _scorable(cases: list[Case]) -> list[Case]:
             "give the recorded runs as ACTUAL and this file as --expected"
         )
     return cases
+
+
+def _expects(cases: list[Case]) -> None:
+    """Refuse runs where expectations are due: the files were swapped."""
+    turns = [turn for case in cases for turn in case.turns]
+    if any(turn.actual is not None for turn in turns) and not any(turn.expected for turn in turns):
+        raise ScoringError(
+            f"{cases[0].source[0]}: holds runs and no expectations; "
+            "give the recorded runs as ACTUAL and what was expected as --expected"
+        )
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

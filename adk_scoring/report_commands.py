@@ -70,7 +70,9 @@ def add_commands(commands: Any) -> None:
 
 
 def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], about: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=about, description=f"{about.capitalize()}.")
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=about, description=f"{about[0].upper()}{about[1:]}."
+    )
     parser.set_defaults(run=run)
     return parser
 
@@ -104,7 +106,7 @@ def _compare(options: argparse.Namespace) -> int:
     names = options.names.split(",") if options.names else _names(options.files)
     if len(names) != len(options.files) or len(set(names)) != len(names):
         raise ConfigError(
-            f"{len(options.files)} files and the names {', '.join(names)}; wanted a name of its own for each"
+            f"{len(options.files)} files and the names {', '.join(names)}; want one for each: --names A,B"
         )
     reports = {name: read_baseline(file).report for name, file in zip(names, options.files, strict=True)}
     found = compare(reports, pairs=options.pairs, level=options.level, seed=options.seed, allow=options.allow)

@@ -294,6 +294,14 @@ def test_a_file_without_runs_is_one_line(
     refused(Ran(capsys, "odd.json"), "odd.json", says)
 
 
+def test_swapped_files_are_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "session.json").write_text(
+        json.dumps({"id": "s", "events": [{"author": "user", "content": {"parts": [{"text": "hi"}], "role": "user"}}]})
+    )
+    (here / "set.json").write_text(json.dumps(eval_set("x", "paris")))
+    refused(Ran(capsys, "set.json", "--expected", "session.json"), "session.json", "holds runs and no expectations")
+
+
 def test_what_is_not_there_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refused(Ran(capsys, "missing.json"), "missing.json", "No such file")
     refused(Ran(capsys, "good.jsonl", "--expected", "missing.json"), "missing.json", "No such file")

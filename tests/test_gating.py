@@ -81,7 +81,7 @@ def test_a_margin_for_each_criterion() -> None:
     assert gate(old, new).outcome == "FAIL"
 
 
-@pytest.mark.parametrize("margin", [-0.1, float("nan"), float("inf"), True, "0.1", {"x": 0.1}, {}])
+@pytest.mark.parametrize("margin", [-0.1, 5, float("nan"), float("inf"), True, "0.1", {"x": 0.1}, {}])
 def test_an_impossible_margin_is_refused(margin: object) -> None:
     report = report_of({"m": [1.0]})
     with pytest.raises(ConfigError, match="margin"):
@@ -233,6 +233,9 @@ def test_a_baseline_that_cannot_be_used_is_an_error_never_a_pass(tmp_path: Path)
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ReadError, match=r"base\.json: neither a report nor a baseline"):
             read_baseline(path)
+    path.write_text('{"criteria": {}}', encoding="utf-8")
+    with pytest.raises(ReadError, match=r"neither a report nor a baseline; `python -m adk_scoring score"):
+        read_baseline(path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ReadError, match="neither"):
         read_baseline(path)
@@ -290,3 +293,26 @@ def test_labels_that_cannot_be_used_are_refused() -> None:
         suggest_threshold(report, {"a": True, "b": True})
     with pytest.raises(KeyError, match="no criterion 'n'"):
         suggest_threshold(report, {"a": True, "b": False}, criterion="n")
+
+
+def test_the_margin_is_five_points_unless_said() -> None:
+    old, new = table(120, 6, 10, 64)
+    assert gate(old, new).rows[0].margin == 0.05
+
+
+def test_a_cap_above_all_cases_is_refused() -> None:
+    report = report_of({"m": GOOD})
+    with pytest.raises(ValueError, match=r"max_unscored is 1\.5"):
+        gate(report, report, max_unscored=1.5)
+
+
+def test_the_share_that_was_lost_is_of_what_the_baseline_scored() -> None:
+    old: list[Value] = [*[None] * 50, *[1.0] * 50]
+    new: list[Value] = [*[None] * 51, *[1.0] * 49]
+    reason = gate(report_of({"m": old}), report_of({"m": new})).rows[0].reason
+    assert reason == "2.0% of what the baseline scored is not scored now, above 0.0%: case 50"
+
+
+def test_a_baseline_that_scored_nothing_lost_nothing() -> None:
+    row = gate(report_of({"m": [None] * 3}), report_of({"m": [1.0] * 3})).rows[0]
+    assert (row.outcome, row.reason) == ("INVALID", "no case was scored in both reports")

@@ -126,13 +126,14 @@ def test_gate_writes_a_summary(files: Path, capsys: pytest.CaptureFixture[str]) 
     ("arguments", "message"),
     [
         (["report", "absent.json"], "absent.json: cannot be read: No such file or directory"),
-        (["compare", "good.json"], "1 report(s) given; a comparison takes two or more"),
-        (["compare", "good.json", "good.json"], "wanted a name of its own for each"),
-        (["compare", "good.json", "bad.json", "--names", "a"], "2 files and the names a; wanted a name of its own"),
+        (["compare", "good.json"], "1 report given; a comparison takes two or more"),
+        (["compare", "good.json", "good.json"], "want one for each: --names A,B"),
+        (["compare", "good.json", "bad.json", "--names", "a"], "2 files and the names a; want one for each"),
         (["gate", "good.json", "--baseline", "absent.json"], "absent.json: cannot be read"),
         (["gate", "good.json", "--baseline", "good.json", "--margin", "x"], "--margin x: wanted a number"),
         (["gate", "good.json", "--baseline", "good.json", "--margin", "x=1"], "the baseline has no criterion 'x'"),
         (["gate", "good.json", "--baseline", "good.json", "--margin=-1"], "wanted a number from 0 up"),
+        (["gate", "good.json", "--baseline", "good.json", "--margin", "5"], "5 can never fail"),
         (["report", "good.json", "--junit", "absent/junit.xml"], "absent/junit.xml: No such file or directory"),
     ],
 )

@@ -242,7 +242,7 @@ def compare(
         raise ValueError(f"pairs is {pairs!r}; want 'first' or 'all'")
     if len(reports) < 2:
         raise ScoringError(
-            f"{len(reports)} report(s) given; a comparison takes two or more, e.g. {{'base': a, 'new': b}}"
+            f"{len(reports) or 'no'} report given; a comparison takes two or more, e.g. {{'base': a, 'new': b}}"
         )
     cohort = Cohort.of(reports)
     if not cohort.cases:

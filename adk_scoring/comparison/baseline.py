@@ -18,6 +18,7 @@ __all__ = ["Baseline", "read_baseline", "write_baseline"]
 
 FORMAT: Final = "adk_scoring.comparison.baseline"
 VERSION: Final = 1
+_WRITTEN_BY: Final = "`python -m adk_scoring score ... --format json` writes a report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ def read_baseline(path: str | Path) -> Baseline:
     where = str(path)
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        if not isinstance(document, dict) or "format" not in document:
+            raise ReadError(f"neither a report nor a baseline; {_WRITTEN_BY}")
         if document["format"] != FORMAT:
             return Baseline(Report.from_json(json.dumps(document)), source=where)
         if document["version"] != VERSION:
@@ -91,8 +94,7 @@ def read_baseline(path: str | Path) -> Baseline:
         raise ReadError(f"cannot be read: {error.strerror or error}", path=where) from None
     except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise ReadError(
-            f"neither a report nor a baseline ({type(error).__name__}: {error}); "
-            "`python -m adk_scoring score ... --format json` writes a report",
+            f"neither a report nor a baseline ({type(error).__name__}: {error}); {_WRITTEN_BY}",
             path=where,
         ) from None
 

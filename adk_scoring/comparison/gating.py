@@ -126,7 +126,8 @@ def gate(
         allow: fields of the `Signature` that may differ; see `compare`.
 
     Raises:
-        ConfigError: a margin is negative or not a number, or is for a criterion that the baseline does not have.
+        ConfigError: a margin is no number from 0 up, is wider than the metric's range, or is for a criterion that the
+            baseline does not have.
         ReadError: the baseline file cannot be read. A missing baseline is never a pass.
         ValueError: an impossible confidence or cap.
 
@@ -178,6 +179,13 @@ def _margins(margin: float | Mapping[str, float], baseline: Report) -> dict[str,
             raise ConfigError(f"margin: the baseline has no criterion {label!r}; it has {', '.join(labels)}")
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not (0 <= limit < math.inf):
             raise ConfigError(f"margin of {label}: {limit!r}; wanted a number from 0 up")
+        metric = next(criterion.metric for criterion in baseline.criteria.items if criterion.label == label)
+        low, high = metric.range
+        if limit > high - low:
+            raise ConfigError(
+                f"margin of {label}: {limit:g} can never fail; {metric.name} gives {low:g} to {high:g}, and 0.05 is "
+                "5 percentage points of a share"
+            )
     return margins
 
 
