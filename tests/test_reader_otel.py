@@ -501,7 +501,7 @@ class TestBadInput:
 
     def test_traces_without_an_agent_are_left_out(self) -> None:
         http = span("GET /", span_id="x") | {"trace_id": "other"}
-        with pytest.warns(ReadWarning, match="1 traces without a span of an agent"):
+        with pytest.warns(ReadWarning, match="1 trace without a span of an agent"):
             assert len(read([http, tool("a")])) == 1
         with pytest.raises(ReadError, match="holds no cases"):
             read([http])

@@ -240,7 +240,8 @@ def _rouge_words(kind: str, counts: Mapping[str, float]) -> str:
         return (
             "nothing to compare: neither text has a token" if kind != "rouge2" else "nothing to compare: no token pairs"
         )
-    return f"{shared} {_UNITS[kind]} shared; {response} in the response, {expected} in the expected one"
+    unit = _UNITS[kind] if shared != 1 else _UNITS[kind].replace("tokens", "token").replace("pairs", "pair")
+    return f"{shared} {unit} shared; {response} in the response, {expected} in the expected one"
 
 
 def _rouge_measured(metric: ResponseRouge | AdkResponseMatch, value: float, found: RougeScore) -> Measured:

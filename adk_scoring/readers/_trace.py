@@ -88,7 +88,9 @@ def cases_of(steps: Iterable[Step], reading: Reading) -> Iterator[Case]:
         session = min((s for s in trace if s.session), key=lambda s: s.depth, default=None)
         cases[("session", session.session) if session else ("trace", trace_id)].append(trace)
     if empty:
-        reading.note(f"{empty} traces without a span of an agent, a model or a tool, left out", "")
+        reading.note(
+            f"{empty} trace{'s' if empty != 1 else ''} without a span of an agent, a model or a tool, left out", ""
+        )
     ordered = [(name, sorted(parts, key=_start)) for (_, name), parts in cases.items()]
     for name, parts in sorted(ordered, key=lambda each: _start(each[1][0])):
         case_id, where = name or reading.stem, parts[0][0].where

@@ -217,7 +217,7 @@ def _latex(grid: _Grid) -> str:
 
 
 def _html(grid: _Grid) -> str:
-    lines = ["<table><tr>", *(f"<th>{escape(plain(name))}</th>" for name in grid.head), "</tr>"]
+    lines = ["<table><tr>", *(f'<th style="text-align:left">{escape(plain(name))}</th>' for name in grid.head), "</tr>"]
     for row, verdict in zip(grid.rows, grid.verdicts, strict=True):
         style = f' style="background:{_COLOUR[verdict]}"' if verdict in _COLOUR else ""
         cells = "".join(f'<td style="text-align:left">{escape(plain(text))}</td>' for text in row)

@@ -36,7 +36,7 @@ def gate_markdown(gate: Gate) -> str:
 
 def gate_html(gate: Gate) -> str:
     """Write a gate as an HTML fragment; everything that came from data is escaped."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in _HEAD)
+    head = "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in _HEAD)
     body = "".join(
         f'<tr style="background:{_COLOUR[row[0]]}">'
         + "".join(f'<td style="text-align:left">{escape(plain(text))}</td>' for text in row)
