@@ -210,3 +210,17 @@ def test_equivalence_rules_are_equivalences(rule: Any, calls: list[ToolCall]) ->
     for i, row in enumerate(table):
         assert row[i]
         assert all(table[j] == row for j in range(len(calls)) if row[j])
+
+
+def test_what_lies_inside_an_argument_is_compared_as_json_too() -> None:
+    # For Python [1] == [True], and NaN is not NaN.
+    assert not json_equal({"a": [1]}, {"a": [True]})
+    assert not json_equal({"a": {"b": 0}}, {"a": {"b": False}})
+    assert json_equal({"a": float("nan")}, {"a": float("nan")})
+
+
+@pytest.mark.parametrize(("actual", "expected"), [(5, {}), ("key", {}), ([], {}), ([1, 2], [1]), ([1], [1, 2])])
+def test_what_is_no_object_or_longer_is_no_superset(actual: Any, expected: Any) -> None:
+    made, wanted = [ToolCall("f", {"a": actual})], [ToolCall("f", {"a": expected})]
+    assert Match(args="subset").masks(made, wanted) == [0]
+    assert Match(args="superset").masks(wanted, made) == [0]
