@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from statistics import variance
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from scipy import stats as scipy_stats
 
 from adk_scoring import Comparison, Report, ScoringError, compare
 from adk_scoring.comparison import COMPOSITE, PASSED
-from adk_scoring.stats import mcnemar_exact, newcombe, sign_flip
+from adk_scoring.stats import mcnemar_exact, mde, newcombe, sign_flip
 from tests.made_reports import Milliseconds, Share, Value, report_of
 
 ONES, ZEROS = [1.0], [0.0]
@@ -385,3 +386,54 @@ def test_zeros_and_ones_of_a_metric_without_an_upper_end_are_no_passes() -> None
     standing = found.standing("calls", "old")
     assert standing is not None
     assert standing.interval.method == "t"
+
+
+@pytest.mark.parametrize("values", [([0.0] * 4 + [1.0] * 6, [1.0] * 10), ([0.2, 0.4, 0.6, 0.8], [0.3, 0.4, 0.9, 0.6])])
+def test_the_level_is_that_of_everything(values: tuple[list[float], list[float]]) -> None:
+    old, new = values
+    reports = {"old": report_of({"m": old}), "new": report_of({"m": new})}
+    found = compare(reports, level=0.8)
+    changes = [b - a for a, b in zip(old, new, strict=True)]
+    spread = sum(map(abs, changes)) / len(old) if set(old) == {0.0, 1.0} else variance(changes)
+    difference, standing = found.difference("m"), found.standing("m", "old")
+    assert difference.detectable == pytest.approx(mde(len(old), spread, level=0.8))
+    assert standing is not None
+    assert standing.interval.level == difference.interval.level == 0.8
+    assert standing.share == pytest.approx(sum(old) / len(old))
+
+
+def test_cases_passed_has_a_p_of_its_own_and_more_is_better() -> None:
+    old, new = [0.0] * 8 + [1.0] * 2, [1.0] * 9 + [0.0]
+    found = compare({"old": report_of({"m": old}, threshold=1.0), "new": report_of({"m": new}, threshold=1.0)})
+    passed = found.difference(PASSED)
+    assert (passed.wins, passed.ties, passed.losses) == (8, 1, 1)
+    assert (passed.range, passed.higher_is_better, passed.adjusted) == ((0.0, 1.0), True, None)
+    # 8 against 1: 2 * (1 + 9) / 2**9.
+    assert passed.p == 20 / 512
+    assert passed.verdict == "better"
+
+
+def test_a_difference_is_found_by_both_its_reports() -> None:
+    reports = {name: report_of({"m": [value] * 3}) for name, value in (("a", 0.1), ("b", 0.2), ("c", 0.4))}
+    found = compare(reports, pairs="all")
+    difference = found.difference("m", other="c", baseline="b")
+    assert (difference.baseline, difference.other) == ("b", "c")
+    assert difference.interval.estimate == pytest.approx(0.2)
+
+
+def test_a_standing_says_how_many_rows_it_covers() -> None:
+    columns: dict[str, list[Value]] = {"m": [1.0, None, 0.5], "n": [1.0, None, 0.0]}
+    found = compare({"a": report_of(columns), "b": report_of(columns)})
+    covered = {each.label: each.coverage for each in found.standings if each.report == "a"}
+    assert (covered["m"], covered[COMPOSITE]) == ("2/3", "2/3")
+    whole = found.standing(COMPOSITE, "a")
+    assert whole is not None
+    assert whole.interval.estimate == 0.625
+
+
+def test_one_case_with_trials_makes_the_whole_comparison_one_of_averages() -> None:
+    old = report_of({"m": [1.0, 0.0, 1.0]}, ids=["a", "a", "b"], trials=[0, 1, 0])
+    new = report_of({"m": [1.0, 1.0, 1.0]}, ids=["a", "a", "b"], trials=[0, 1, 0])
+    difference = compare({"old": old, "new": new}).difference("m")
+    assert difference.interval.estimate == 0.25
+    assert "trials:averaged by case" in difference.signature
