@@ -186,3 +186,9 @@ def test_the_bounds_hold_whatever_the_unscored_turn_out_to_be(
     assert score.bounds == pytest.approx((min(filled), max(filled)))
     if score.value is not None:
         assert min(filled) - 1e-9 <= score.value <= max(filled) + 1e-9
+
+
+def test_two_levels_are_a_scale_and_one_is_none() -> None:
+    assert rubrics_of([Rubric("r", "kind", levels=(0, 1))])[0].levels == (0, 1)
+    with pytest.raises(ConfigError, match="levels"):
+        rubrics_of([Rubric("r", "kind", levels=(1,))])

@@ -306,3 +306,21 @@ def test_simulated_coverage_of_a_paired_difference() -> None:
         rejected += sign_flip(rng.normal(0, 1, 8)).p <= 0.05
     assert held / rounds == pytest.approx(0.955, abs=0.015)
     assert rejected / rounds == pytest.approx(0.047, abs=0.015)  # 12 of 256 patterns
+
+
+def test_a_difference_stays_within_the_width_of_the_range() -> None:
+    found = paired_difference([5, 5], [1, 1], bounds=(1, 5))
+    assert (found.estimate, found.high) == (4.0, 4.0)
+    assert found.low is not None
+    assert found.low >= -4.0
+    down = paired_difference([1, 1], [5, 5], bounds=(1, 5))
+    assert (down.estimate, down.low, down.high) == (-4.0, -4.0, -found.low)
+
+
+def test_clustered_differences_have_the_level_asked_for() -> None:
+    a, b, names = [1, 0, 1, 1, 0, 1], [0, 0, 1, 0, 1, 0], list("aabbcc")
+    narrow, wide = (paired_difference(a, b, clusters=names, level=level) for level in (0.8, 0.95))
+    assert (narrow.level, wide.level) == (0.8, 0.95)
+    assert narrow.low is not None
+    assert wide.low is not None
+    assert narrow.low > wide.low

@@ -112,3 +112,9 @@ def test_table_edges() -> None:
     assert certain.low == pytest.approx(0.025 ** (1 / 6))
     with pytest.raises(ValueError, match="c is 5"):
         pass_k_table([(4, 5)])
+
+
+def test_the_table_has_the_level_asked_for() -> None:
+    (row,) = pass_k_table([(4, 4), (4, 2), (4, 0), (4, 1)], max_k=1, level=0.8)
+    wanted = t_interval([1.0, 0.5, 0.0, 0.25], level=0.8, bounds=(0.0, 1.0))
+    assert (row.pass_at.low, row.pass_at.high) == (wanted.low, wanted.high)
