@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from adk_scoring import (
+    METRICS,
     Alignment,
     Case,
     Criteria,
@@ -28,6 +29,8 @@ from adk_scoring import (
 from adk_scoring.evidence import Evidence
 from adk_scoring.metrics.base import Reply, Scores
 from tests.build import BAD, GOOD, Given, case, given, report_of, said, turn
+
+GOOD_TURNS = (Turn(said("q", "f", response="x"), (said("q", "f", response="x"),)),)
 
 
 def by_given(cases: Iterable[Case], threshold: float | None = 0.5, **more: Any) -> Report:
@@ -338,3 +341,21 @@ def test_one_alignment_serves_equal_rules(monkeypatch: pytest.MonkeyPatch) -> No
     }
     evaluate([case(GOOD)], Criteria.of(criteria))
     assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Case("c", GOOD_TURNS, error="not read"),
+        Case("c", (Turn(said("q", "f", response="x", error="timeout"), (said("q", "f", response="x"),)),)),
+        Case("c", (Turn(said("q", "f", response="x"), (said("q", "f", response="x", error="not readable"),)),)),
+    ],
+    ids=["case", "run", "expectation"],
+)
+def test_what_is_broken_is_an_error_under_every_metric_though_both_sides_agree(broken: Case) -> None:
+    names = ["trajectory_exact_match", "trajectory_f1", "trajectory_edit_similarity", "response_match_score"]
+    names += ["rouge_1", "exact_match", "levenshtein_similarity"]
+    wanted: dict[str, float | None] = {name: None for name in names if name in METRICS}
+    report = evaluate([broken, Case("whole", GOOD_TURNS)], wanted)
+    assert {row.score.status for row in report.rows if row.case_id == "c"} == {"error"}
+    assert {row.score.value for row in report.rows if row.case_id == "whole"} == {1.0}

@@ -10,7 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_scoring import Case, Invocation, Pairing, ReadWarning, RecordedScore, Turn, evaluate, pair, promote
+from adk_scoring import (
+    Case,
+    Invocation,
+    Pairing,
+    ReadWarning,
+    RecordedScore,
+    Rubric,
+    Session,
+    Tool,
+    Turn,
+    evaluate,
+    pair,
+    promote,
+)
 from tests.build import calls, runs, said, wants
 
 
@@ -286,3 +299,45 @@ def test_recorded_scores_follow_their_turns() -> None:
     reordered = runs("c", "a", "b", ids=["1", "2"], recorded=recorded[:2])
     (by_id,) = pair(actual=[reordered], expected=[wants("c", "b", "a", ids=["2", "1"])]).cases
     assert [(score.metric, score.turn) for score in by_id.recorded] == [("m0", 1), ("m1", 0)]
+
+
+def test_the_expectation_says_what_a_case_is_and_the_run_fills_in_what_it_leaves_open() -> None:
+    score = RecordedScore("their_metric", 0.5)
+    run = runs(
+        "a",
+        "hi",
+        session=Session("run"),
+        rubrics=(Rubric("r", "of the run"),),
+        tags=("nightly", "both"),
+        recorded=(score,),
+        tools=(Tool("run"),),
+        instructions="of the run",
+        context="of the run",
+        metadata={"x": "run", "y": "run"},
+    )
+    asked = wants(
+        "a",
+        "hi",
+        session=Session("expected"),
+        rubrics=(Rubric("r", "expected"),),
+        tags=("both", "smoke"),
+        recorded=(RecordedScore("old", 1.0),),
+        tools=(),
+        instructions="expected",
+        context="expected",
+        metadata={"x": "expected"},
+    )
+    (found,) = pair(actual=[run], expected=[asked]).cases
+    for name in ("session", "rubrics", "tools", "instructions", "context"):
+        assert getattr(found, name) == getattr(asked, name), name
+    assert found.tags == ("both", "smoke", "nightly")
+    assert found.metadata == {"x": "expected", "y": "run"}
+    assert found.recorded == (score,)
+    (filled,) = pair(actual=[run], expected=[wants("a", "hi")]).cases
+    for name in ("session", "rubrics", "tools", "instructions", "context", "tags", "metadata", "recorded"):
+        assert getattr(filled, name) == getattr(run, name), name
+
+
+def test_a_case_without_a_run_keeps_what_was_expected() -> None:
+    (left,) = pair(actual=[], expected=[wants("a", "hi")]).without_run
+    assert left.turns == wants("a", "hi").turns
