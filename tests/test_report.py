@@ -11,6 +11,8 @@ from adk_scoring import Case, Criterion, Invocation, Match, Report, ToolCall, Tu
 from adk_scoring.criteria import Criteria
 from adk_scoring.matching import DEFAULT_MATCH
 from adk_scoring.metrics.base import Score, Scores
+from adk_scoring.report.summary import CriterionSummary, mean_interval
+from adk_scoring.stats import Interval, clustered, t_interval
 from tests.build import BAD, GOOD, Given, calls, case, given, report_of, said, turn, wants
 from tests.build import runs as run_of
 
@@ -279,3 +281,33 @@ def test_calls_of_alternatives_that_say_nothing_are_passed_over() -> None:
     report = evaluate([case(sides)], {"trajectory_f1": 1})
     assert report.passed
     assert report.case("c").expectation(0)[0] == Invocation("q", calls("a"))
+
+
+def test_the_mean_of_passes_over_trials_has_wilson_s_interval_over_cases() -> None:
+    values, names = [1.0, 0.0, 1.0, 1.0], [("", "a"), ("", "a"), ("", "b"), ("", "c")]
+    found = mean_interval(values, names, (0.0, 1.0), level=0.9)
+    wanted = clustered(values, names, level=0.9, bounds=(0.0, 1.0), method="wilson")
+    assert found == wanted
+    assert found != clustered(values, names, level=0.9, bounds=(0.0, 1.0), method="t")
+
+
+def test_a_graded_mean_has_student_s_interval_at_the_level_asked_for() -> None:
+    names = [("", "a"), ("", "b"), ("", "c")]
+    found = mean_interval([0.2, 0.4, 0.9], names, (0.0, 1.0), level=0.8)
+    assert found == t_interval([0.2, 0.4, 0.9], level=0.8, bounds=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("mean", "ends", "words"),
+    [
+        (None, (None, None), "-"),
+        (0.5, (None, None), "0.500"),
+        (0.5, (0.25, 0.75), "0.500 [0.250, 0.750]"),
+        (999.5, (None, None), "999.500"),
+        (1000.0, (None, None), "1000"),
+        (-12345.678, (None, None), "-12346"),
+    ],
+)
+def test_a_mean_in_words(mean: float | None, ends: tuple[float | None, float | None], words: str) -> None:
+    interval = Interval(mean, *ends, 0.95, "t", 3)
+    assert CriterionSummary("m", "m", None, mean, interval, 3, 0, 0, 0, 0).mean_words == words

@@ -238,3 +238,18 @@ def test_counts_that_a_score_has_not_are_not_invented() -> None:
     column = Scores(METRICS["trajectory_recall"]())
     column.append(Score("trajectory_recall", 0.0, reason="the run ended before this turn"))
     assert column[0].counts == {}
+
+
+def test_plain_columns_are_joined_behind_what_stands_there() -> None:
+    column = Scores(METRICS["trajectory_precision"]())
+    column.extend_plain([0.5], [[1], [2]])
+    column.extend_plain([1.0, 0.0], [[3, 0], [3, 4]])
+    assert len(column.statuses) == len(column) == 3
+    assert [score.value for score in column] == [0.5, 1.0, 0.0]
+    assert column[2].counts == {"matched": 0, "made": 4}
+
+
+@pytest.mark.parametrize("metric", ["tool_call_count_v1", "redundant_calls", "loops"])
+def test_where_less_is_better_the_reason_tells_of_the_turn_with_most(metric: str) -> None:
+    score = scored(case(turn(["a"], None), turn(["b"] * 4, None)), metric)
+    assert "; turn 2: " in score.reason
