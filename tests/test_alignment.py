@@ -254,3 +254,8 @@ def test_a_rule_may_be_spelled_as_in_a_configuration() -> None:
     assert align(made, wanted, match={"args": "ignore"}).k == 1
     with pytest.raises(ConfigError, match="wanted one of exact, subset"):
         align(made, wanted, match="sub")
+
+
+def test_of_calls_that_all_match_the_one_with_equal_arguments_is_the_partner() -> None:
+    found = align([("f", {"a": 1})], [("f", {"a": 2}), ("f", {"a": 1})], match=Match(args="ignore"))
+    assert found.pairs == ((0, 1),)

@@ -267,3 +267,10 @@ def test_conduct_is_held_against_each_turn() -> None:
     names = ["abstention", "tool_call_rate", "read_only_compliance", "failed_calls", "redundant_calls", "loops"]
     assert {METRICS[name]().per for name in names} == {"turn"}
     assert [METRICS[name]().higher_is_better for name in names] == [True, True, True, False, False, False]
+
+
+def test_one_hinted_tool_is_enough_to_look_at_the_others() -> None:
+    tools = (Tool("get", annotations={"readOnlyHint": True}), Tool("wipe"))
+    nothing = Invocation(tool_calls=())
+    case = Case("c", (Turn(Invocation(tool_calls=as_calls(["get", "wipe"], "actual")), (nothing,)),), tools=tools)
+    assert METRICS["read_only_compliance"]().score(case).status == "scored"
