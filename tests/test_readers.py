@@ -389,3 +389,10 @@ def test_importing_the_readers_loads_neither_pydantic_nor_a_format() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+def test_a_case_named_by_its_place_is_no_trial_of_that_place_in_another_file(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text('{"turns": [{"user": "q", "calls": [], "response": "a"}]}\n' * 2)
+    assert [case.case_id for case in read(tmp_path)] == ["one line 1", "one line 2", "two line 1", "two line 2"]
+    assert [case.case_id for case in read(tmp_path / "one.jsonl")] == ["line 1", "line 2"]

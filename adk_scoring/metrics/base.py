@@ -118,7 +118,24 @@ class Reply:
 class Metric(ABC):
     """A question about one case, answered by a `Score`. Every metric is a frozen dataclass of its parameters.
 
-    Subclass it to add your own: give `name`, the class attributes that differ, and `score`.
+    Subclass it to add your own: give `name`, the class attributes that differ, and `score`. What it is given is a case,
+    or the evidence of one; `score_turns` settles what is missing and takes the mean of the turns.
+
+    >>> from adk_scoring import Case, Criterion, Invocation, Turn, evaluate
+    >>> from adk_scoring.evidence import Evidence
+    >>> @dataclass(frozen=True)
+    ... class Polite(Metric):
+    ...     "1 if the answer says thank you."
+    ...     name = "polite"
+    ...     def score(self, evidence, replies=()):
+    ...         turns = Evidence.of(evidence).case.turns
+    ...         def measure(turn):
+    ...             thanks = "thank" in (turns[turn].actual.response or "").lower()
+    ...             return Score(self.name, float(thanks), reason="thanks" if thanks else "no thanks")
+    ...         return score_turns(self.name, Evidence.of(evidence), measure, reference=None)
+    >>> case = Case("a", (Turn(Invocation("Here you are.", (), "Thank you!")),))
+    >>> evaluate([case], [Criterion("manners", Polite(), 1.0)]).passed
+    True
     """
 
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)

@@ -78,6 +78,9 @@ def iter_cases(source: Any, *, format: str | None = None, match_nothing_as_empty
         try:
             for case in _read_item(item, forced, reading):
                 found = True
+                if len(items) > 1 and case.case_id == case.source[1]:
+                    # Named by its place alone, it would be taken for a trial of what stands there in another file.
+                    case = replace(case, case_id=f"{reading.stem} {case.case_id}")
                 yield case
         except ReadError as error:
             if not searched:

@@ -128,13 +128,14 @@ def case_html(report: CaseReport) -> str:
 def alignment_html(alignment: Alignment) -> str:
     """Write an alignment as two columns, expected and made; a line joins what matched, aslant where out of order.
 
-    The arguments that differ are marked. Where a page drops drawings, the marks and notes of the rows still say it all.
+    The arguments that differ are marked, and said below: beside long calls they would be out of sight. Where a page
+    drops drawings, the marks and notes of the rows still say it all.
     """
     rows = picture(alignment)
     head = f"<p>{alignment_words(alignment)}</p>"
     if not rows:
         return head
-    names = ("", "expected", "", "made", "")
+    names = ("", "expected", "", "made")
     lines = ['<tr style="background:none">', *(f'<th style="{_CELL}">{name}</th>' for name in names), "</tr>"]
     for index, row in enumerate(rows):
         cell = f'<td style="{_CELL};background:{_COLOUR[row.mark]}">'
@@ -142,8 +143,14 @@ def alignment_html(alignment: Alignment) -> str:
         lines += ['<tr style="background:none">', f"{cell}{row.mark}</td>", f"{cell}{expected}</td>"]
         if not index:
             lines.append(f'<td rowspan="{len(rows)}" style="padding:0;border:0">{_links(rows)}</td>')
-        lines += [f"{cell}{made}</td>", f"{cell}{escape(row.note)}</td>", "</tr>"]
-    return f'{head}<div style="overflow-x:auto"><table style="border-collapse:collapse">{"".join(lines)}</table></div>'
+        lines += [f"{cell}{made}</td>", "</tr>"]
+    table = f'<div style="overflow-x:auto"><table style="border-collapse:collapse">{"".join(lines)}</table></div>'
+    notes = "".join(
+        f"<li>{row.mark} {escape((row.made or row.expected).partition('(')[0])}: {escape(row.note)}</li>"
+        for row in rows
+        if row.note
+    )
+    return head + table + (f'<ul style="list-style:none;padding-left:8px">{notes}</ul>' if notes else "")
 
 
 _HEIGHT, _WIDTH = 26, 64
@@ -173,7 +180,7 @@ def _links(rows: Sequence[PictureRow]) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], colours: Sequence[str] = ()) -> str:
-    lines = ["<table><tr>", *(f"<th>{escape(name)}</th>" for name in head), "</tr>"]
+    lines = ["<table><tr>", *(f'<th style="text-align:left">{escape(name)}</th>' for name in head), "</tr>"]
     for index, row in enumerate(rows):
         style = f' style="background:{colours[index]}"' if colours else ""
         lines += [
