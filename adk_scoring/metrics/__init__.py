@@ -9,20 +9,19 @@ loaded on first use: a first trajectory score needs few of them.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .base import Metric, Prompt, Reply, Score, Scores
-
 if TYPE_CHECKING:
+    from .base import Metric, Prompt, Reply, Score, Scores
     from .registry import METRICS
 
 __all__ = ["METRICS", "Metric", "Prompt", "Reply", "Score", "Scores"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "METRICS":
-        from .registry import METRICS
-
-        globals()[name] = METRICS
-        return METRICS
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(".registry" if name == "METRICS" else ".base", __name__), name)
+    globals()[name] = value
+    return value
