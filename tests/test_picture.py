@@ -109,3 +109,10 @@ def test_the_words_of_a_call_are_its_pieces(width: int) -> None:
     arguments = 'seat="3A", paid=true, note="xxxxxxxxxxxxxxxxxxxxxxxxx", more=[1, 2, 3], last="z"'
     assert call_words(calls[2], width) == f"book({arguments[: width - 1]}…)"
     assert call_words(calls[2], 100) == f"book({arguments})"
+
+
+def test_a_great_muddle_stays_within_a_terminal() -> None:
+    calls = [("f", {"a": number}) for number in range(300)]
+    shown = str(align(calls, calls[::-1]))
+    assert max(map(len, shown.splitlines())) < 120
+    assert shown.count("out of order, expected as call") == 299

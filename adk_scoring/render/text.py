@@ -31,6 +31,7 @@ __all__ = ["alignment_text", "case_text", "report_text", "sets_text", "table"]
 
 _FAILURES_SHOWN = 20
 _WIDTH = 120
+_LANES = 6
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> str:
@@ -236,6 +237,8 @@ def _arcs(rows: Sequence[PictureRow]) -> tuple[list[str], list[str]]:
         free = (lane for lane in lanes if all(top > span[1] or bottom < span[0] for top, bottom in lane))
         lane = next(free, None)
         if lane is None:
+            if len(lanes) == _LANES:  # more lines beside each other would be a thicket; the notes still name the places
+                continue
             lanes.append(lane := [])
         lane.append(span)
     width = len(lanes)
