@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "runner": {"criteria", "errors", "evaluation", "event_loop", "judges", "model", "readers", "report"},
     "agents": {"errors", "event_loop", "model", "runner"},
     "harness": {"criteria", "errors", "evaluation", "judges", "metrics", "model", "readers"},
-    "render": {"alignment", "comparison", "errors", "matching", "model", "report", "stats", "text"},
+    "render": {"alignment", "comparison", "errors", "matching", "metrics", "model", "report", "stats", "text"},
 }
 PUBLIC_ONLY = {"__main__", "report_commands", "integrations"}
 NEVER = {  # third-party packages that only these may import

@@ -311,3 +311,16 @@ def test_a_graded_mean_has_student_s_interval_at_the_level_asked_for() -> None:
 def test_a_mean_in_words(mean: float | None, ends: tuple[float | None, float | None], words: str) -> None:
     interval = Interval(mean, *ends, 0.95, "t", 3)
     assert CriterionSummary("m", "m", None, mean, interval, 3, 0, 0, 0, 0).mean_words == words
+
+
+def test_a_report_of_no_cases_is_shown_and_not_passed() -> None:
+    nothing = evaluate([case(GOOD)], {"trajectory_f1": 1.0, "trajectory_recall": None}).select([])
+    assert not nothing.passed
+    assert "trajectory_f1 was scored in no case" in str(nothing)
+    assert nothing._repr_html_()
+
+
+def test_a_metric_that_leaves_its_range_can_still_be_read() -> None:
+    report = evaluate([case(GOOD), case(GOOD)], {"trajectory_f1": 1.0})
+    report.columns[0].values[0] = 5.0
+    assert "3.000" in str(report)

@@ -11,6 +11,7 @@ from ..matching import show_json
 if TYPE_CHECKING:
     from ..alignment import Alignment
     from ..matching import Difference
+    from ..metrics.base import Scores
     from ..model import ToolCall
     from ..report import Report, Row
     from ..report.summary import Summary
@@ -224,11 +225,15 @@ def verdict_words(row: Row) -> list[tuple[str, str, str, str]]:
     return [(turn.label, part.label, number(part.value), part.reason) for turn in turns for part in turn.parts]
 
 
+def _first_reason(report: Report, column: Scores) -> str:
+    """Say why the first case has no value; nothing where there is no case."""
+    return f"; {report.cases[0].case_id}: {column[0].reason or column[0].status}" if report.cases else ""
+
+
 def never_scored_words(report: Report) -> list[str]:
     """Say which criteria were scored in no case, and why not in the first one."""
     return [
-        f"{criterion.label} was scored in no case, so the report is not passed; "
-        f"{report.cases[0].case_id}: {column[0].reason or column[0].status}"
+        f"{criterion.label} was scored in no case, so the report is not passed{_first_reason(report, column)}"
         for criterion, column in zip(report.criteria, report.columns, strict=True)
         if criterion.label in report.summary.never_scored
     ]
@@ -237,7 +242,7 @@ def never_scored_words(report: Report) -> list[str]:
 def absent_words(report: Report) -> list[str]:
     """Say which informational criteria have no value in any case, and why not in the first one."""
     return [
-        f"{criterion.label} has no value in any case; {report.cases[0].case_id}: {column[0].reason or column[0].status}"
+        f"{criterion.label} has no value in any case{_first_reason(report, column)}"
         for criterion, column, entry in zip(report.criteria, report.columns, report.summary.criteria, strict=True)
         if criterion.threshold is None and not entry.scored and report.cases
     ]

@@ -133,7 +133,8 @@ def report_from_json(text: str | bytes) -> Report:
     where = "criteria"
     try:
         items = tuple(_criterion_in(item) for item in document["criteria"]["items"])
-        criteria = Criteria(items, document["criteria"]["source"], tuple(document["criteria"]["ignored"]))
+        ignored = tuple(_text(words, "ignored") for words in document["criteria"]["ignored"])
+        criteria = Criteria(items, _text(document["criteria"]["source"], "source"), ignored)
         signatures = [Signature(**item["signature"]) for item in document["criteria"]["items"]]
         cases: list[Case] = []
         columns = [Scores(criterion.metric) for criterion in criteria]
@@ -141,10 +142,13 @@ def report_from_json(text: str | bytes) -> Report:
             where = f"cases[{index}]"
             record = dict(entry["case"])
             path, location = record.pop("source")
-            cases.append(case_from_record(record, source=(path, location), where=where))
+            source = _text(path, "source"), _text(location, "source")
+            cases.append(case_from_record(record, source=source, where=where))
             for criterion, column in zip(criteria, columns, strict=True):
                 column.append(_score_in(criterion.metric.name, entry["scores"][criterion.label]))
-        return Report(cases, criteria, columns, notes=document["notes"], signatures=signatures)
+        where = "notes"
+        notes = [_text(note, "notes") for note in document["notes"]]
+        return Report(cases, criteria, columns, notes=notes, signatures=signatures)
     except ReadError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -235,13 +239,26 @@ def _score_out(score: Score) -> dict[str, Any]:
 
 
 def _score_in(metric: str, item: Mapping[str, Any]) -> Score:
+    bounds = item.get("bounds")
     return Score(
         metric,
-        item["value"],
+        _number(item["value"], "value") if item["value"] is not None else None,
         item["status"],
-        item["reason"],
-        item.get("counts", {}),
-        tuple(_score_in(part["metric"], part) for part in item.get("parts", ())),
-        item.get("label", ""),
-        tuple(item["bounds"]) if item.get("bounds") else None,
+        _text(item["reason"], "reason"),
+        {_text(name, "counts"): _number(count, name) for name, count in item.get("counts", {}).items()},
+        tuple(_score_in(_text(part["metric"], "metric"), part) for part in item.get("parts", ())),
+        _text(item.get("label", ""), "label"),
+        (_number(bounds[0], "bounds"), _number(bounds[1], "bounds")) if bounds else None,
     )
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{what} is {value!r:.40}, not a number")
+    return value
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{what} is {value!r:.40}, not text")
+    return value

@@ -183,6 +183,8 @@ def mean_interval(
     """
     binary = bounds == (0.0, 1.0) and all(value in (0.0, 1.0) for value in values)
     limits = finite_range(bounds)
+    if limits and any(not limits[0] <= value <= limits[1] for value in values):
+        limits = None  # a metric that leaves the range it declares is wrong there, and its report is still to be read
     if len(set(clusters)) < len(clusters):
         return clustered(values, clusters, level=level, bounds=limits, method="wilson" if binary else "t")
     if binary:
