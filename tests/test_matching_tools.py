@@ -144,7 +144,8 @@ def test_a_comparator_receives_actual_then_expected_under_every_rule() -> None:
 
 @given(args, args, st.sampled_from(["exact", "subset", "superset", "adk"]))
 def test_comparing_by_the_rule_itself_changes_nothing(a: dict[str, Any], b: dict[str, Any], rule: Any) -> None:
-    same = {"exact": json_equal, "adk": lambda x, y: x == y}
+    # In a list, as in an object, Python takes one NaN for itself, and two for different; alone it is never itself.
+    same = {"exact": json_equal, "adk": lambda x, y: [x] == [y]}
     if rule in same:
         for paths in ({"*": same[rule]}, {"a": same[rule]}, {"a.x": same[rule], "b[*]": same[rule]}):
             assert (differ(match_of(paths, rule), a, b) == []) == (differ(Match(args=rule), a, b) == [])
